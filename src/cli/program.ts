@@ -2,7 +2,7 @@
  * The command line: parses the arguments, runs one command, and turns an error into a message and an
  * exit code. `serve` is defined here, every other command in commands.ts.
  */
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Help } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import type { Flags } from "../config/config.ts";
 import { isBuilt, ownCommand, startCommand } from "../lib/command-hint.ts";
@@ -66,13 +66,19 @@ export async function createProgram(
   finish: (code: ExitCode) => void,
 ): Promise<Command> {
   const terminal = openTerminal();
+  const help = new Help();
   const program = new Command("annals")
     .description(packageJson.description)
     .version(packageJson.version, "--version", "print the version")
     // An option after the command belongs to the command: get --version 1 is an error.
     .enablePositionalOptions()
     .helpOption("-h, --help", "print this help, or that of a command")
-    .configureHelp({ showGlobalOptions: false })
+    .configureHelp({
+      showGlobalOptions: false,
+      // Every flag without a value is off unless given.
+      optionDescription: (option) =>
+        option.defaultValue === false ? option.description : help.optionDescription(option),
+    })
     .showHelpAfterError("Add -h to see the arguments and options")
     .exitOverride()
     .addHelpText("after", `${examplesHelp}\n${exitCodesHelp}`);

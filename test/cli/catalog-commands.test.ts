@@ -474,7 +474,12 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
 describe("errors", () => {
   test.each([
     [["get", "urn:li:tag:Nowhere"], 1, 'there is no entity "urn:li:tag:Nowhere"'],
+    [["lineage", "urn:li:tag:Nowhere"], 1, 'there is no entity "urn:li:tag:Nowhere"'],
+    [["relationships", "urn:li:tag:Nowhere"], 1, 'there is no entity "urn:li:tag:Nowhere"'],
+    [["get", forecast, "--as-of", "1"], 1, `there is no entity "${forecast}" at position 1. `],
+    [["diff", forecast, "--from", "2020-01-31"], 1, '" at 2020-01-31 00:00:00Z. See '],
     [["get", "nonsense"], 2, '"nonsense" is not a urn'],
+    [["get", "urn:li:datset:x"], 2, 'unknown entity type "datset". Did you mean "dataset"?'],
     [["get", forecast, "ownershp"], 2, 'has no aspect "ownershp". Did you mean "ownership"?'],
     [["list", "datset"], 2, 'unknown entity type "datset". Did you mean "dataset"?'],
     [["watch", "--type", "datset"], 2, 'unknown entity type "datset". Did you mean "dataset"?'],

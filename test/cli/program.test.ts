@@ -57,6 +57,12 @@ describe("the command line", () => {
     expect(list.stdout).toMatch(/^port +9000 +environment$/m);
     expect(list.stdout).toMatch(/^host +127\.0\.0\.1 +default$/m);
     expect((await runProgram(["settings", "--markdown"])).stdout).toBe(`${settingsMarkdown()}\n`);
+    const narrow = await runProgram(["settings"], {}, { COLUMNS: "40" });
+    expect(narrow.stdout).toContain("\nSETTING: port\nVALUE: 8080\nSOURCE: default\n");
+  });
+
+  test("shows no default of a flag that is off unless given", async () => {
+    expect((await runProgram(["settings", "-h"])).stdout).not.toContain("default: false");
   });
 });
 

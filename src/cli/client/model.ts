@@ -2,6 +2,8 @@
 import { type AnnalsClient, AnnalsError, dataOf } from "../../client/client.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { nearest } from "../../lib/did-you-mean.ts";
+import { UsageError } from "../failure.ts";
+import { timeOf } from "../terminal/output.ts";
 
 interface AspectOfType {
   readonly name: string;
@@ -10,13 +12,16 @@ interface AspectOfType {
 
 const models = "/openapi/v1/registry/models/entity/specifications" as const;
 
-/** Aspects of an entity type, the key aspect first. Throws AnnalsError `not_found` for an unknown type. */
+/** Aspects of an entity type, the key aspect first. Throws UsageError for an unknown type. */
 export async function aspectsOf(
   client: AnnalsClient,
   entityType: string,
 ): Promise<readonly AspectOfType[]> {
   const path = { entity: entityType };
-  const model = await dataOf(client.GET(`${models}/{entity}`, { params: { path } }));
+  const read = client.GET(`${models}/{entity}`, { params: { path } });
+  const model = await dataOf(read).catch((error) => {
+    throw error.code === "not_found" ? new UsageError(error.message) : error;
+  });
   const { keyAspectName, aspectSpecs } = model;
   const others = aspectSpecs.map(({ aspectAnnotation, timeseries }) => ({
     name: aspectAnnotation.name,
@@ -56,5 +61,31 @@ export function entityTypeIn(urn: string): string {
   });
 }
 
-export const noEntity = (urn: string): AnnalsError =>
-  new AnnalsError(`there is no entity "${urn}". Find one with annals search`, 404, "not_found");
+export type PointInTime =
+  | Readonly<Record<string, never>>
+  | { readonly asOfPosition: string }
+  | { readonly asOfTime: string };
+
+/** Throws AnnalsError `not_found` for an entity that does not exist at this point in time; hidden entities exist. */
+export async function requireEntity(
+  client: AnnalsClient,
+  urn: string,
+  moment: PointInTime = {},
+): Promise<void> {
+  const read = client.POST("/entities?action=exists", {
+    ...{ params: { query: moment }, body: { urn } },
+  });
+  if (!(await dataOf(read)).value) throw noEntity(urn, moment);
+}
+
+export function noEntity(urn: string, moment: PointInTime = {}): AnnalsError {
+  const at =
+    "asOfPosition" in moment
+      ? ` at position ${moment.asOfPosition}`
+      : "asOfTime" in moment
+        ? ` at ${timeOf(Number(moment.asOfTime))}`
+        : undefined;
+  const hint =
+    at === undefined ? "Find one with annals search" : "See its changes with annals history";
+  return new AnnalsError(`there is no entity "${urn}"${at ?? ""}. ${hint}`, 404, "not_found");
+}

@@ -17,7 +17,5 @@ export async function printSettings(
     ...{ setting: flagOf(key).slice(2), value, source },
   }));
   const rows = settings.map(({ setting, value, source }) => [setting, value, source]);
-  const widths = [0, 1].map((at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
-  const lines = rows.map((row) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  "));
-  await print({ value: settings, table: lines.join("\n") });
+  await print({ value: settings, table: { heads: ["SETTING", "VALUE", "SOURCE"], rows } });
 }

@@ -1,6 +1,12 @@
 /** `annals get`: an entity, some of its aspects, one version of an aspect, or a state of the past. */
 import { dataOf, listOf } from "../../../client/client.ts";
-import { aspectsOf, entityTypeIn, noEntity, requireAspect } from "../../client/model.ts";
+import {
+  aspectsOf,
+  entityTypeIn,
+  type PointInTime,
+  requireAspect,
+  requireEntity,
+} from "../../client/model.ts";
 import type { Session } from "../../client/session.ts";
 import { UsageError } from "../../failure.ts";
 import { timeOf, yamlOf } from "../../terminal/output.ts";
@@ -20,11 +26,6 @@ interface ReadAspect {
   readonly created?: { readonly time: number; readonly actor: string } | undefined;
   readonly systemMetadata?: object | string | undefined;
 }
-
-type PointInTime =
-  | Readonly<Record<string, never>>
-  | { readonly asOfPosition: string }
-  | { readonly asOfTime: string };
 
 export async function get(
   session: Session,
@@ -58,10 +59,7 @@ export async function readAspects(
   names: readonly string[],
   moment: PointInTime,
 ): Promise<Readonly<Record<string, ReadAspect>>> {
-  const exists = client.POST("/entities?action=exists", {
-    ...{ params: { query: moment }, body: { urn } },
-  });
-  if (!(await dataOf(exists)).value) throw noEntity(urn);
+  await requireEntity(client, urn, moment);
   const query = {
     ...moment,
     ...(names.length > 0 && { aspects: listOf(names), alwaysIncludeKeyAspect: false }),

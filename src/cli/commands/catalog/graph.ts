@@ -1,6 +1,6 @@
 /** `annals relationships` and `annals lineage`: the edges of an entity, and what it is made from or feeds. */
 import { dataOf } from "../../../client/client.ts";
-import { entityTypeIn } from "../../client/model.ts";
+import { entityTypeIn, requireEntity } from "../../client/model.ts";
 import type { Session } from "../../client/session.ts";
 
 export interface RelationshipsFlags {
@@ -24,6 +24,7 @@ export async function relationships(
   const directions = direction === "both" ? (["outgoing", "incoming"] as const) : [direction];
   const edges: Edge[] = [];
   for (const each of directions) edges.push(...(await edgesOf(session, urn, types, each)));
+  if (edges.length === 0) await requireEntity(session.client, urn);
   await session.print({
     value: edges,
     urns: [...new Set(edges.map((edge) => edge.urn))],
@@ -81,6 +82,7 @@ export async function lineage(
   };
   const read = session.client.POST("/relationships?action=getLineage", { body });
   const { value } = await dataOf(read);
+  if (value.total === 0) await requireEntity(session.client, urn);
   const found = value.relationships.map(({ entity, type, degree, paths }) => ({
     ...{ urn: entity, type, hops: degree },
     path: paths?.[0] ?? [urn, entity],

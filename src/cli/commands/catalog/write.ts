@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import { AnnalsError, type components, dataOf } from "../../../client/client.ts";
 import { jsonDiff } from "../../../core/patch/json-diff.ts";
 import { ownCommand } from "../../../lib/command-hint.ts";
-import { aspectsOf, entityTypeIn, noEntity, requireAspect } from "../../client/model.ts";
+import { aspectsOf, entityTypeIn, requireAspect, requireEntity } from "../../client/model.ts";
 import type { Session } from "../../client/session.ts";
 import { isSystemError, UsageError } from "../../failure.ts";
 import { ask } from "../../terminal/prompt.ts";
@@ -149,8 +149,7 @@ export async function remove(
   if (aspects.length > 0 && (hard || references)) {
     throw new UsageError("--hard and --references delete an entity; name no aspects with them");
   }
-  const exists = session.client.POST("/entities?action=exists", { body: { urn } });
-  if (!references && !(await dataOf(exists)).value) throw noEntity(urn);
+  if (!references) await requireEntity(session.client, urn);
   const plan = await planOf(session, urn, aspects, flags);
   if (dryRun)
     return session.print({ value: { dryRun, ...plan }, urns: [urn], table: `would ${plan.text}` });
