@@ -8,6 +8,10 @@ export function isLoopback(host: string): boolean {
   return isIP(host) === 4 && host.startsWith("127.");
 }
 
+/** A URL of the service that this machine can open, also where the service listens on all addresses. */
+export const localUrl = (url: string): string =>
+  url.replace(/^http:\/\/(0\.0\.0\.0|\[::\]):/, "http://127.0.0.1:");
+
 /**
  * True if requests need a bearer token, as `--auth` sets it; `auto` requires one beyond loopback.
  */

@@ -2,6 +2,7 @@
  * Which service a command sends its requests to, and with which token. Flags come first, then the
  * environment, then the file of `annals login`, then what a service with the same settings listens on.
  */
+import { localUrl } from "../../config/addresses.ts";
 import { type Config, type Flags, isSet, readConfig } from "../../config/config.ts";
 import { readLogin } from "../../config/login.ts";
 import { CatalogError } from "../../core/errors.ts";
@@ -54,10 +55,8 @@ function tokenOf({ tokenFile, token }: Config): string | undefined {
 }
 
 /** Where a service with these settings can be reached from here. */
-function addressOf({ host, port }: Pick<Config, "host" | "port">): string {
-  const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
-}
+const addressOf = ({ host, port }: Pick<Config, "host" | "port">): string =>
+  localUrl(`http://${host.includes(":") ? `[${host}]` : host}:${port}`);
 
 /** Time for the first response: a service that is not reachable is reported within five seconds. */
 export const reachMsMax = 3_000;

@@ -5,6 +5,7 @@
  * SIGINT or SIGTERM: no new requests, those in flight finish, exit code 0. Another signal, or the
  * shutdown timeout: exit code 1 at once; the log holds everything that was acknowledged even then.
  */
+import { localUrl } from "../../config/addresses.ts";
 import type { Config } from "../../config/config.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { describeFailure, type ExitCode, exitCodes } from "../failure.ts";
@@ -45,8 +46,9 @@ export async function serve(
       },
     })
     .finally(stopReports);
-  await terminal.print(`annals is ready at ${service.address()}`);
-  if (forPeople) await terminal.print(startMessage(config, service.address()));
+  const address = localUrl(service.address());
+  await terminal.print(`annals is ready at ${address}`);
+  if (forPeople) await terminal.print(startMessage(config, address));
   logger.info({ address: service.address(), data: config.data }, "ready");
   collectStartGarbage();
   await stopped;
