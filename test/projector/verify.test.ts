@@ -1,4 +1,5 @@
 /** The parts of verification that need no service (src/projector/verify/). */
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
@@ -145,6 +146,25 @@ describe("the stored results of verifications", () => {
     state.close();
   });
 
+  test("a damaged page is reported with the file and a remedy", () => {
+    using directory = temporaryDirectory("annals-verify");
+    const path = join(directory.path, "verify.sqlite");
+    const state = openSqliteVerifiedState(path, made);
+    state.save([verified()]);
+    state.close();
+    damageTables(path);
+    const damaged = openSqliteVerifiedState(path, made);
+    const error = expect.objectContaining({
+      code: "unavailable",
+      message: expect.stringMatching(/verify\.sqlite" cannot be used: .*malformed/),
+      hint: "Delete the file: the next verification creates it again",
+    });
+    expect(() => damaged.load()).toThrow(error);
+    expect(() => damaged.list({ start: 0, count: 5 })).toThrow(error);
+    expect(() => damaged.save([verified()])).toThrow(error);
+    damaged.close();
+  });
+
   test("all differences are counted, and the first ones listed", () => {
     const state = openSqliteVerifiedState(":memory:", made);
     const one = { view: "graph", urn: "urn:li:tag:a", aspect: "", kind: "missing" } as const;
@@ -167,3 +187,15 @@ describe("the stored results of verifications", () => {
     state.close();
   });
 });
+
+/** Overwrites the first page of each table and index; the schema stays readable. */
+function damageTables(path: string): void {
+  const database = new DatabaseSync(path);
+  const roots = database.prepare("SELECT rootpage FROM sqlite_schema WHERE rootpage > 0").all();
+  const size = Number(database.prepare("PRAGMA page_size").get()?.page_size);
+  database.close();
+  const bytes = readFileSync(path);
+  for (const { rootpage } of roots)
+    bytes.fill(0xff, (Number(rootpage) - 1) * size, Number(rootpage) * size);
+  writeFileSync(path, bytes);
+}

@@ -59,12 +59,29 @@ export function openSqliteVerifiedState(
   path: string,
   made: { readonly log: string; readonly model: string },
 ): VerifiedState {
-  let db: DatabaseSync;
+  const state = using(path, () => {
+    try {
+      return stateIn(openState(path), made);
+    } catch (error) {
+      // Without space the state of this process is in memory: the file is only a cache.
+      if (diskIsFull(error, path)) return stateIn(openState(":memory:"), made);
+      throw error;
+    }
+  });
+  return {
+    load: () => using(path, state.load),
+    save: (verified) => using(path, () => state.save(verified)),
+    list: (query) => using(path, () => state.list(query)),
+    close: state.close,
+  };
+}
+
+/** Replaces errors of SQLite by one that names the file: a damaged page fails only when it is read. */
+function using<T>(path: string, use: () => T): T {
   try {
-    db = openState(path);
+    return use();
   } catch (cause) {
-    // Without space the state of this process is in memory: the file is only a cache.
-    if (diskIsFull(cause, path)) return stateIn(openState(":memory:"), made);
+    if (!isSqliteError(cause)) throw cause;
     const refused = inaccessibleFile(path, "written");
     if (refused !== undefined) {
       throw new CatalogError("invalid", refused, {
@@ -72,16 +89,13 @@ export function openSqliteVerifiedState(
         cause,
       });
     }
-    const reason = saidBy(cause);
-    throw new CatalogError("unavailable", `"${path}" cannot be used: ${reason}`, {
-      hint:
-        isSqliteError(cause) && isDamaged(cause)
-          ? "Delete the file: the next verification creates it again"
-          : "Check that the data directory is writable and has space",
+    throw new CatalogError("unavailable", `"${path}" cannot be used: ${saidBy(cause)}`, {
+      hint: isDamaged(cause)
+        ? "Delete the file: the next verification creates it again"
+        : "Check that the data directory is writable and has space",
       cause,
     });
   }
-  return stateIn(db, made);
 }
 
 function openState(path: string): DatabaseSync {
