@@ -1,6 +1,6 @@
 /** An entity in the graph of lineage, with its columns on demand. */
 import { Link } from "@tanstack/react-router";
-import { Handle, type NodeProps, Position } from "@xyflow/react";
+import { Handle, type NodeProps, Position, useStore } from "@xyflow/react";
 import { createContext, useContext } from "react";
 import { useSummary } from "../../../api/entities.ts";
 import type { LineageDirection } from "../../../api/lineage.ts";
@@ -9,7 +9,7 @@ import { typeOf } from "../../../api/urn.ts";
 import { Icon, TypeGlyph } from "../../../components/icon.tsx";
 import { readablePath } from "../column-rows.ts";
 import type { ColumnRef } from "./column-urn.ts";
-import { columnsStep, type EntityNode, type ShownColumns } from "./flow.ts";
+import { buttonsZoom, columnsStep, type EntityNode, type ShownColumns } from "./flow.ts";
 import { keyOfColumn } from "./graph.ts";
 
 export interface CardActions {
@@ -32,15 +32,15 @@ const withColumns: ReadonlySet<string> = new Set(["dataset", "chart", "dashboard
 
 export function EntityCard({ data, selected }: NodeProps<EntityNode>) {
   const { urn, root, found, columns, lit } = data;
-  const actions = useContext(CardActionsContext);
   const { name, type, platform } = useSummary(urn);
   const marks = `${root ? " root" : ""}${found ? " found" : ""}${selected ? " selected" : ""}`;
   // The last part of a name says most: the parts before it are below.
   const dot = type === "dataset" ? name.lastIndexOf(".") : -1;
   const above = dot > 0 ? name.slice(0, dot) : typeLabel(type);
   const platformName = useSummary(platform ?? "").name;
+  const small = useStore(({ transform: [, , zoom] }) => zoom < buttonsZoom);
   return (
-    <div className={`lineage-node${marks}`}>
+    <div className={`lineage-node${marks}`} inert={small}>
       <Handle type="target" position={Position.Left} isConnectable={false} style={{ top: 26 }} />
       <div className="lineage-head">
         <ExpandButton name={name} urn={urn} direction="UPSTREAM" />
@@ -59,21 +59,7 @@ export function EntityCard({ data, selected }: NodeProps<EntityNode>) {
             {platform !== undefined && ` · ${platformName}`}
           </span>
         </div>
-        {withColumns.has(typeOf(urn)) && (
-          <button
-            type="button"
-            className="card-button nodrag"
-            aria-expanded={columns !== undefined}
-            aria-label={`Columns of ${name}`}
-            title="Columns"
-            onClick={(event) => {
-              event.stopPropagation();
-              actions.toggleColumns(urn);
-            }}
-          >
-            <Icon name="log" />
-          </button>
-        )}
+        <ColumnsButton name={name} urn={urn} open={columns !== undefined} />
         <ExpandButton name={name} urn={urn} direction="DOWNSTREAM" />
       </div>
       {columns !== undefined && <ColumnList urn={urn} name={name} columns={columns} lit={lit} />}
@@ -133,6 +119,50 @@ function ColumnList({ urn, name, columns, lit }: ListProps) {
         </li>
       )}
     </ul>
+  );
+}
+
+interface ColumnsProps {
+  readonly name: string;
+  readonly urn: string;
+  readonly open: boolean;
+}
+
+function ColumnsButton({ name, urn, open }: ColumnsProps) {
+  const { toggleColumns } = useContext(CardActionsContext);
+  if (!withColumns.has(typeOf(urn))) return null;
+  return (
+    <button
+      type="button"
+      className="card-button nodrag"
+      aria-expanded={open}
+      aria-label={`Columns of ${name}`}
+      title="Columns"
+      onClick={(event) => {
+        event.stopPropagation();
+        toggleColumns(urn);
+      }}
+    >
+      <Icon name="log" />
+    </button>
+  );
+}
+
+/** The controls of a card in the panel of the selected entity, where they do not shrink with the graph. */
+export function SelectedEntity({ urn, open }: Omit<ColumnsProps, "name">) {
+  const { name } = useSummary(urn);
+  return (
+    <>
+      <ExpandButton name={name} urn={urn} direction="UPSTREAM" />
+      <span className="clip">
+        Path to{" "}
+        <Link to="/ui/entity/$urn/$tab" params={{ urn, tab: "lineage" }}>
+          {name}
+        </Link>
+      </span>
+      <ColumnsButton name={name} urn={urn} open={open} />
+      <ExpandButton name={name} urn={urn} direction="DOWNSTREAM" />
+    </>
   );
 }
 

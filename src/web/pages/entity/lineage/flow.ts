@@ -8,10 +8,14 @@ import { type Graph, idOf, keyOfColumn } from "./graph.ts";
 import type { Places } from "./layout.ts";
 
 /** Sizes of a card in pixels: `lineage.css` has the same. */
-export const cardWidth = 256;
+export const cardWidth = 280;
 const headHeight = 52;
-const rowHeight = 26;
+const rowHeight = 32;
 const listPadding = 8;
+
+/** Smallest zooms at which the buttons of a card, and the card itself, are targets of 24 pixels. */
+export const buttonsZoom = 24 / 32;
+export const cardsZoom = 24 / 50;
 
 /** Columns that a card shows at first, and how many more each time. */
 export const columnsStep = 8;

@@ -1,6 +1,17 @@
 /** Draws the graph of lineage: layout, search, columns, and the paths that the reader selects. */
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { Background, Controls, MiniMap, Panel, ReactFlow, useReactFlow } from "@xyflow/react";
+import {
+  Background,
+  Controls,
+  getNodesBounds,
+  getViewportForBounds,
+  MiniMap,
+  Panel,
+  ReactFlow,
+  useReactFlow,
+  useStore,
+  useStoreApi,
+} from "@xyflow/react";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import "@xyflow/react/dist/style.css";
 import { edgesOfPaths, type LineageDirection } from "../../../api/lineage.ts";
@@ -8,7 +19,15 @@ import { announceError } from "../../../components/toasts.tsx";
 import type { ColumnEdge } from "./column-edges.ts";
 import { readColumnLineage } from "./columns.ts";
 import { type CardActions, CardActionsContext, EntityCard } from "./entity-card.tsx";
-import { cardWidth, columnsStep, edgesOf, heightOf, nodesOf, shownColumns } from "./flow.ts";
+import {
+  cardsZoom,
+  cardWidth,
+  columnsStep,
+  edgesOf,
+  heightOf,
+  nodesOf,
+  shownColumns,
+} from "./flow.ts";
 import type { Focus } from "./focus.ts";
 import { columnsAround, type Graph, idOf, pathBetween, withNeighbours } from "./graph.ts";
 import { layOut, type Places } from "./layout.ts";
@@ -26,9 +45,6 @@ interface CanvasProps {
 const nodeTypes = { entity: EntityCard };
 const noEdges: readonly ColumnEdge[] = [];
 
-/** Entities that are readable when the whole graph is shown. */
-const readableMax = 60;
-
 export function LineageCanvas({ root, graph, since, tools, onExpand, onAdd }: CanvasProps) {
   const [focus, setFocus] = useState<Focus>();
   const [text, setText] = useState("");
@@ -37,6 +53,7 @@ export function LineageCanvas({ root, graph, since, tools, onExpand, onAdd }: Ca
   const columns = useMemo(() => shownColumns(limits, lineage), [limits, lineage]);
   const columnEdges = lineage?.edges ?? noEdges;
   const { places, view, showNode } = usePlaces(root, graph, columns);
+  const tiny = useStore(({ transform: [, , zoom] }) => zoom < cardsZoom);
   const actions = useMemo<CardActions>(() => {
     const setLimit = (urn: string, next: (before: number | undefined) => number | undefined) => {
       view.current = { keep: urn };
@@ -89,7 +106,7 @@ export function LineageCanvas({ root, graph, since, tools, onExpand, onAdd }: Ca
           setFocus({ kind: "paths", paths });
         }}
       />
-      <div className="lineage panel">
+      <div className={tiny ? "lineage panel tiny" : "lineage panel"}>
         <ReactFlow
           nodes={nodes}
           edges={edges}
@@ -101,16 +118,22 @@ export function LineageCanvas({ root, graph, since, tools, onExpand, onAdd }: Ca
           onlyRenderVisibleElements
           proOptions={{ hideAttribution: true }}
           onNodeClick={(_, node) => setFocus({ kind: "entity", urn: node.id })}
+          onKeyDown={({ key, target }) => {
+            const { id } = (target as HTMLElement).dataset;
+            if (key === "Enter" && id !== undefined) setFocus({ kind: "entity", urn: id });
+          }}
           onPaneClick={() => setFocus(undefined)}
         >
           <Background gap={20} />
           <Controls showInteractive={false} />
           {focus !== undefined && (
             <Panel position="top-right">
-              <FocusNote focus={focus} onClear={() => setFocus(undefined)} />
+              <FocusNote focus={focus} columns={columns} onClear={() => setFocus(undefined)} />
             </Panel>
           )}
-          {graph.urns.length > 30 && <MiniMap pannable zoomable />}
+          {graph.urns.length > 30 && (
+            <MiniMap pannable zoomable style={{ width: 140, height: 96 }} />
+          )}
         </ReactFlow>
       </div>
     </CardActionsContext>
@@ -129,11 +152,11 @@ function useColumnLineage(graph: Graph, limits: ReadonlyMap<string, number>) {
   return data;
 }
 
-const fitOptions = { minZoom: 0.3, maxZoom: 1, padding: 0.12 };
+const fitOptions = { minZoom: 0.6, maxZoom: 1, padding: 0.1 };
 
 /**
- * The part of the next layout that is visible: some entities, or the whole graph. In a large graph, the root instead, or
- * an entity where it was.
+ * The part of the next layout that is visible: some entities, or the whole graph. In a graph that would be too small to
+ * read, the root instead, or an entity where it was.
  */
 type NextView = "all" | { readonly keep: string } | { readonly show: readonly string[] };
 
@@ -142,10 +165,11 @@ function usePlaces(root: string, graph: Graph, columns: ReturnType<typeof shownC
   const last = useRef(places);
   const view = useRef<NextView>("all");
   const { fitView, getViewport, setCenter, setViewport } = useReactFlow();
-  const showNode = (urn: string, zoom = 1): void => {
+  const store = useStoreApi();
+  const showNode = (urn: string): void => {
     const place = last.current.get(urn);
     if (place === undefined) return;
-    void setCenter(place.x + cardWidth / 2, place.y + 26, { zoom });
+    void setCenter(place.x + cardWidth / 2, place.y + 26, { zoom: 1 });
   };
   const show = useRef(showNode);
   show.current = showNode;
@@ -154,18 +178,25 @@ function usePlaces(root: string, graph: Graph, columns: ReturnType<typeof shownC
     layOut(graph, cardWidth, (urn) => heightOf(columns.get(urn))).then((next) => {
       if (!current) return;
       const before = last.current;
+      const bounds = getNodesBounds(
+        [...next].map(([id, position]) => {
+          const height = heightOf(columns.get(id));
+          return { id, position, width: cardWidth, height, data: {} };
+        }),
+      );
       last.current = next;
       setPlaces(next);
       const wanted = view.current;
       requestAnimationFrame(() => {
         if (wanted !== "all" && "show" in wanted) {
           void fitView({ ...fitOptions, nodes: wanted.show.map((id) => ({ id })) });
-        } else if (graph.urns.length <= readableMax) {
-          void fitView(fitOptions);
-        } else if (wanted === "all") {
-          // A large graph as a whole shows nothing: the entity is in the middle then.
-          show.current(root, 0.7);
-        } else {
+          return;
+        }
+        const { width, height } = store.getState();
+        const { zoom } = getViewportForBounds(bounds, width, height, 0, 1, fitOptions.padding);
+        if (zoom >= fitOptions.minZoom) void fitView(fitOptions);
+        else if (wanted === "all") show.current(root);
+        else if ("keep" in wanted) {
           const [from, to] = [before.get(wanted.keep), next.get(wanted.keep)];
           if (from === undefined || to === undefined) return;
           const { x, y, zoom } = getViewport();
@@ -176,7 +207,7 @@ function usePlaces(root: string, graph: Graph, columns: ReturnType<typeof shownC
     return () => {
       current = false;
     };
-  }, [graph, columns, root, fitView, getViewport, setViewport]);
+  }, [graph, columns, root, store, fitView, getViewport, setViewport]);
   return { places, view, showNode };
 }
 

@@ -4,7 +4,7 @@ import { ReactFlowProvider } from "@xyflow/react";
 import { type ReactNode, useCallback, useMemo, useState } from "react";
 import { type Lineage, type LineageDirection, readLineage } from "../../../api/lineage.ts";
 import { Empty, Failure, Loading } from "../../../components/states.tsx";
-import { announceError } from "../../../components/toasts.tsx";
+import { announce, announceError } from "../../../components/toasts.tsx";
 import { type Graph, joinGraphs } from "./graph.ts";
 import "./lineage.css";
 import { LineageCanvas } from "./lineage-canvas.tsx";
@@ -45,12 +45,15 @@ export function LineageGraph({ urn, hops, since, tools }: GraphProps) {
   const add = useCallback((more: Graph) => setAdded((before) => joinGraphs([before, more])), []);
   const expand = useCallback(
     (from: string, direction: LineageDirection) => {
-      readLineage({ urn: from, direction, hops: 1, since }).then(
-        (lineage) => add(graphOf(from, [lineage])),
-        announceError,
-      );
+      readLineage({ urn: from, direction, hops: 1, since }).then((lineage) => {
+        const more = graphOf(from, [lineage]);
+        if (more.urns.every((one) => graph?.urns.includes(one))) {
+          announce(`No other ${direction === "UPSTREAM" ? "sources" : "uses"}`);
+        }
+        add(more);
+      }, announceError);
     },
-    [add, since],
+    [add, graph, since],
   );
   if (error !== null) return <Failure error={error} retry={() => void refetch()} />;
   if (graph === undefined) return <Loading lines={8} />;

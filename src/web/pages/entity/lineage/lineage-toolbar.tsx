@@ -7,6 +7,8 @@ import { Dialog } from "../../../components/dialog.tsx";
 import { EntityPicker } from "../../../components/entity-picker.tsx";
 import { announce, announceError } from "../../../components/toasts.tsx";
 import { readablePath } from "../column-rows.ts";
+import { SelectedEntity } from "./entity-card.tsx";
+import type { ShownColumns } from "./flow.ts";
 import type { Focus } from "./focus.ts";
 import { lineageTypes } from "./lineage-types.ts";
 
@@ -85,25 +87,35 @@ const foundText = (shown: number, count: number): string =>
 
 interface FocusProps {
   readonly focus: Focus;
+  readonly columns: ReadonlyMap<string, ShownColumns>;
   readonly onClear: () => void;
 }
 
 /** Names the highlighted path. */
-export function FocusNote({ focus, onClear }: FocusProps) {
+export function FocusNote({ focus, columns, onClear }: FocusProps) {
   return (
     <div className="focus-note small">
-      <span className="clip">
-        <FocusText focus={focus} />
-      </span>
-      <button type="button" aria-label="Clear the selection" title="Clear" onClick={onClear}>
+      {focus.kind === "entity" ? (
+        <SelectedEntity urn={focus.urn} open={columns.has(focus.urn)} />
+      ) : (
+        <span className="clip">
+          <FocusText focus={focus} />
+        </span>
+      )}
+      <button
+        type="button"
+        className="card-button"
+        aria-label="Clear the selection"
+        title="Clear"
+        onClick={onClear}
+      >
         ×
       </button>
     </div>
   );
 }
 
-function FocusText({ focus }: { readonly focus: Focus }) {
-  if (focus.kind === "entity") return <>Path to {<NameOf urn={focus.urn} />}</>;
+function FocusText({ focus }: { readonly focus: Exclude<Focus, { readonly kind: "entity" }> }) {
   if (focus.kind === "column") {
     return (
       <>
