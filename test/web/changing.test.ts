@@ -139,6 +139,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("changing the catalog"), ()
     await page.keyboard.press("Escape");
     const row = page.getByRole("row", { name: /nightly loader/ });
     await row.getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
     await page.getByText("Token revoked").waitFor();
     await row.waitFor({ state: "detached" });
     shown.expectNoErrors();

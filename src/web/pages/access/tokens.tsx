@@ -42,6 +42,7 @@ export function Tokens({ mine }: { readonly mine: boolean }) {
   const queries = useQueryClient();
   const mayCreate = useMay()(...privilegesForTokens());
   const [creating, setCreating] = useState(false);
+  const [revoked, setRevoked] = useState<Token>();
   const { data, error, refetch } = useQuery({
     queryKey: ["tokens", mine ? actor : ""],
     queryFn: () =>
@@ -56,6 +57,7 @@ export function Tokens({ mine }: { readonly mine: boolean }) {
     enabled: !noActor,
   });
   const revoke = async (id: string) => {
+    setRevoked(undefined);
     try {
       await mutateGraphql("mutation ($tokenId: String!) { revokeAccessToken(tokenId: $tokenId) }", {
         tokenId: id,
@@ -95,13 +97,20 @@ export function Tokens({ mine }: { readonly mine: boolean }) {
         <Empty title="No tokens">A token lets a program act for a user.</Empty>
       )}
       {data !== undefined && data.listAccessTokens.tokens.length > 0 && (
-        <TokenTable
-          tokens={data.listAccessTokens.tokens}
-          withUser={!mine}
-          onRevoke={(id) => void revoke(id)}
-        />
+        <TokenTable tokens={data.listAccessTokens.tokens} withUser={!mine} onRevoke={setRevoked} />
       )}
       {creating && <CreateToken actor={actor} onClose={() => setCreating(false)} />}
+      {revoked !== undefined && (
+        <Dialog title={`Revoke ${revoked.name}`} onClose={() => setRevoked(undefined)}>
+          <p>Programs that use the token lose access within a second. This cannot be undone.</p>
+          <DialogButtons
+            label="Revoke"
+            danger
+            onCancel={() => setRevoked(undefined)}
+            onConfirm={() => void revoke(revoked.id)}
+          />
+        </Dialog>
+      )}
     </div>
   );
 }
@@ -109,7 +118,7 @@ export function Tokens({ mine }: { readonly mine: boolean }) {
 interface TableProps {
   readonly tokens: readonly Token[];
   readonly withUser: boolean;
-  readonly onRevoke: (id: string) => void;
+  readonly onRevoke: (token: Token) => void;
 }
 
 const TokenTable = ({ tokens, withUser, onRevoke }: TableProps) => (
@@ -141,7 +150,7 @@ const TokenTable = ({ tokens, withUser, onRevoke }: TableProps) => (
         </td>
         <td>{token.expiresAt === null ? "never" : <Time at={token.expiresAt} />}</td>
         <td className="right">
-          <button type="button" className="button danger" onClick={() => onRevoke(token.id)}>
+          <button type="button" className="button danger" onClick={() => onRevoke(token)}>
             Revoke
           </button>
         </td>
