@@ -26,13 +26,13 @@ export function ActorDialog({ onClose }: { readonly onClose: () => void }) {
         </button>
         <button
           type="button"
-          className="button primary"
+          className="button"
           disabled={name.trim() === ""}
           onClick={() =>
             choose(name.startsWith("urn:li:") ? name.trim() : `urn:li:corpuser:${name.trim()}`)
           }
         >
-          Use this name
+          {name.trim() === "" ? "Act as a new name" : `Act as “${name.trim()}”`}
         </button>
       </div>
     </Dialog>
