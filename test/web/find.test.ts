@@ -79,6 +79,27 @@ describe.skipIf(browserPath === undefined)(inBrowser("finding entities"), () => 
     await shown.check();
   });
 
+  test("results have pages with URLs, and a page after the last leads to the first", async () => {
+    for (let n = 10; n < 35; n++) {
+      await service.client.upsert(`urn:li:tag:Paged${n}`, "tagProperties", { name: `Paged ${n}` });
+    }
+    await using shown = await browser.page();
+    const { page } = shown;
+    await page.goto(`${service.address}/ui/search?q=paged&sort=name`);
+    await page.getByText("Page 1 of 2").waitFor();
+    await page.getByRole("link", { name: "Paged 29" }).waitFor();
+    await page.getByRole("button", { name: "Next" }).click();
+    await page.getByRole("link", { name: "Paged 30" }).waitFor();
+    expect(new URL(page.url()).searchParams.get("page")).toBe("2");
+    await shown.check();
+    await page.goBack();
+    await page.getByRole("link", { name: "Paged 29" }).waitFor();
+    await page.goto(`${service.address}/ui/search?q=paged&sort=name&page=9`);
+    await page.getByRole("button", { name: "Show the first page" }).click();
+    await page.getByRole("link", { name: "Paged 10" }).waitFor();
+    shown.expectNoErrors();
+  });
+
   test("the URL of a search can be shared, and the back button returns to it", async () => {
     await using shown = await browser.page();
     const { page } = shown;

@@ -85,6 +85,13 @@ export default function SearchPage() {
         {data !== undefined && error === null && (
           <>
             <HitList hits={data.hits} query={data.text} />
+            {data.hits.length === 0 && data.total > 0 && (
+              <Empty title="No more results">
+                <button type="button" className="button" onClick={() => show({})}>
+                  Show the first page
+                </button>
+              </Empty>
+            )}
             {data.total === 0 && (
               <NothingFound
                 suggestions={data.suggestions}

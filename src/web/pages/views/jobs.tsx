@@ -73,9 +73,17 @@ export function JobTable({ jobs }: { readonly jobs: readonly Job[] }) {
 
 const requestText = ({ request = {} }: Job): string =>
   Object.entries(request)
-    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .filter(([, value]) => value !== false && !(Array.isArray(value) && value.length === 0))
+    .map(([name, value]) => `${sentenceCase(name)}: ${valueText(value)}`)
     .join(", ")
     .slice(0, 160);
+
+const valueText = (value: unknown): string =>
+  Array.isArray(value)
+    ? value.map(String).join(", ")
+    : typeof value === "object"
+      ? JSON.stringify(value)
+      : String(value);
 
 /** A bar while the job runs; then what it did. */
 function Progress({ job }: { readonly job: Job }) {
