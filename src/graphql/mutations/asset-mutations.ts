@@ -5,6 +5,7 @@ import { lineageMutations } from "./assets/lineage.ts";
 import { linkMutations } from "./assets/links.ts";
 import { logicalModelMutations } from "./assets/logical-models.ts";
 import { patchMutations } from "./assets/patch-entities.ts";
+import { versionMutations } from "./assets/versions.ts";
 import { wholeEntityMutations } from "./assets/whole-entities.ts";
 import { documentMutations } from "./documents/documents.ts";
 import { importDocumentsFromFiles } from "./documents/import-documents.ts";
@@ -24,6 +25,7 @@ export const assetMutations = {
   ...linkMutations,
   ...logicalModelMutations,
   ...patchMutations,
+  ...versionMutations,
   ...wholeEntityMutations,
   ...documentMutations,
   importDocumentsFromFiles,

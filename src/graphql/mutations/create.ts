@@ -1,5 +1,4 @@
-/** Mutations that create and delete labels and groups, and those of members and versions. */
-import type { Proposal } from "../../catalog/catalog.ts";
+/** Mutations that create and delete labels and groups, and those of members. */
 import { CatalogError } from "../../core/errors.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 import { ownValue } from "../../lib/own-value.ts";
@@ -9,9 +8,10 @@ import { platformPrivileges } from "../queries/access/platform-privileges.ts";
 import { propertiesAspects } from "../queries/aspects-by-type.ts";
 import { entityOf } from "../queries/entity-source.ts";
 import { stampOf } from "./changes.ts";
-import { create } from "./declared.ts";
+import { create, ownershipOf } from "./declared.ts";
 import { bornWith } from "./labels.ts";
 import { move } from "./move.ts";
+import { existingOwners, type OwnerInput } from "./owners.ts";
 import { domainNames, refuseTakenName, termNames } from "./unique-names.ts";
 import { anyOf, patchOf, proposalOf, refuseMissing, remove, urnOf, write } from "./writing.ts";
 
@@ -43,6 +43,7 @@ const make = (entityType: string, { input, value, others }: NewAspects, viewer: 
       id: ({ id }) => id,
       names: ({ name }) => [name],
       aspects: () => ({ [ownValue(propertiesAspects, entityType) ?? ""]: value, ...others }),
+      owned: () => others?.ownership === undefined,
       required: (_, urn) => {
         const creating = creators.get(entityType);
         if (creating === undefined) return undefined;
@@ -59,6 +60,7 @@ const described = ({ description }: NewEntity) => (description ? { description }
 interface NewChild extends NewEntity {
   readonly parentDomain?: Maybe<string>;
   readonly parentNode?: Maybe<string>;
+  readonly owners?: Maybe<readonly OwnerInput[]>;
 }
 
 const glossary =
@@ -115,124 +117,6 @@ async function rename(urn: string, name: string, viewer: Viewer): Promise<true> 
   });
 }
 
-interface LinkInput {
-  readonly versionSet: string;
-  readonly linkedEntity: string;
-  readonly version: string;
-  readonly comment?: Maybe<string>;
-  readonly sourceTimestamp?: Maybe<number>;
-}
-
-const SCHEME = "ALPHANUMERIC_GENERATED_BY_DATAHUB";
-const FIRST_SORT_ID = "AAAAAAAA";
-
-/** AAAAAAAA → AAAAAAAB, AAAAAAAZ → AAAAAABA */
-function nextSortId(sortId: string): string {
-  const head = sortId.replace(/Z+$/, "");
-  if (head === "") return `A${"A".repeat(sortId.length)}`;
-  const last = String.fromCharCode(head.charCodeAt(head.length - 1) + 1);
-  return head.slice(0, -1) + last + "A".repeat(sortId.length - head.length);
-}
-
-/** Unmarks the latest version of the set. Rejected when another version was linked meanwhile. */
-async function linkAssetVersion(_: never, { input }: { input: LinkInput }, viewer: Viewer) {
-  const set = urnOf(input.versionSet, ["versionSet"], viewer);
-  const urn = input.linkedEntity;
-  await refuseMissing([urn], viewer);
-  const [found] = await viewer.catalog.findEntities([set], ["versionSetProperties"]);
-  const [properties] = found?.aspects ?? [];
-  const linked = (await viewer.loader.load(urn)).aspect("versionProperties");
-  if (linked !== undefined) {
-    throw new CatalogError("invalid", `"${urn}" is in the version set "${linked.versionSet}"`, {
-      hint: "Unlink it first",
-    });
-  }
-  const latest = properties && String(JSON.parse(properties.value).latest);
-  const before = latest && (await viewer.loader.load(latest)).aspect("versionProperties");
-  const proposals: Proposal[] = [
-    {
-      ...proposalOf(set, "versionSetProperties", { latest: urn, versioningScheme: SCHEME }),
-      headers: { "If-Version-Match": String(properties?.version ?? -1) },
-    },
-    {
-      ...proposalOf(urn, "versionProperties", {
-        versionSet: set,
-        version: { versionTag: input.version },
-        ...(input.comment && { comment: input.comment }),
-        sortId: before ? nextSortId(String(before.sortId)) : FIRST_SORT_ID,
-        versioningScheme: SCHEME,
-        metadataCreatedTimestamp: stampOf(viewer),
-        isLatest: true,
-      }),
-      headers: { "If-Version-Match": "-1" },
-    },
-  ];
-  if (latest && before) {
-    const operation = { op: "add", path: ["isLatest"], value: false } as const;
-    proposals.push(patchOf(latest, "versionProperties", [operation]));
-  }
-  await write(proposals, viewer);
-  return entityOf(set);
-}
-
-interface UnlinkInput {
-  readonly versionSet?: Maybe<string>;
-  readonly unlinkedEntity?: Maybe<string>;
-}
-
-const versionsMax = 10_000;
-
-/** Rejected, like linking, when the set's latest version changed meanwhile. */
-async function unlinkAssetVersion(_: never, { input }: { input: UnlinkInput }, viewer: Viewer) {
-  const { catalog, loader } = viewer;
-  const set = urnOf(input.versionSet ?? "", ["versionSet"], viewer);
-  const urn = input.unlinkedEntity ?? "";
-  await refuseMissing([set, urn], viewer);
-  const [found] = await catalog.findEntities([set], ["versionSetProperties"]);
-  const [properties] = found?.aspects ?? [];
-  if ((await loader.load(urn)).aspect("versionProperties")?.versionSet !== set) {
-    throw new CatalogError("invalid", `"${urn}" is not in the version set "${set}"`, {
-      hint: "Read its version set in the aspect versionProperties",
-    });
-  }
-  const listed = await catalog.listRelationships({
-    urn: set,
-    direction: "INCOMING",
-    types: ["VersionOf"],
-    start: 0,
-    count: versionsMax,
-  });
-  const others = [];
-  for (const one of listed.relationships) {
-    const { aspect } = await loader.load(one.urn);
-    const version = aspect("versionProperties");
-    const isSoftDeleted = aspect("status")?.removed === true;
-    if (one.urn !== urn && !isSoftDeleted && version?.versionSet === set) {
-      others.push({ urn: one.urn, sortId: String(version.sortId) });
-    }
-  }
-  const [next] = others.sort((a, b) => (a.sortId < b.sortId ? 1 : -1));
-  const without = (of: string, aspectName: string): Proposal => ({
-    entityType: entityTypeOf(of),
-    entityUrn: of,
-    changeType: "DELETE",
-    aspectName,
-  });
-  const proposals = [without(urn, "versionProperties")];
-  const latest = properties && JSON.parse(properties.value).latest;
-  const headers = { "If-Version-Match": String(properties?.version ?? -1) };
-  if (latest === urn && next !== undefined) {
-    const value = { latest: next.urn, versioningScheme: SCHEME };
-    const operation = { op: "add", path: ["isLatest"], value: true } as const;
-    proposals.push({ ...proposalOf(set, "versionSetProperties", value), headers });
-    proposals.push(patchOf(next.urn, "versionProperties", [operation]));
-  } else if (latest === urn) {
-    proposals.push({ ...without(set, "versionSetProperties"), headers });
-  }
-  await write(proposals, viewer);
-  return entityOf(set);
-}
-
 export const making = {
   createTag: (_: never, { input }: { input: NewEntity }, viewer: Viewer) =>
     make("tag", { input, value: { name: input.name, ...described(input) } }, viewer),
@@ -261,7 +145,7 @@ export const making = {
   deleteTag: deleting("tag"),
 
   async createDomain(_: never, { input }: { input: NewChild }, viewer: Viewer) {
-    const { name, parentDomain } = input;
+    const { name, parentDomain, owners } = input;
     const parent = parentDomain ? urnOf(parentDomain, ["domain"], viewer) : undefined;
     if (parent !== undefined) await refuseMissing([parent], viewer);
     const value = {
@@ -270,9 +154,12 @@ export const making = {
       created: stampOf(viewer),
       ...(parent !== undefined && { parentDomain: parent }),
     };
+    const others = owners?.length
+      ? { ownership: await ownershipOf(await existingOwners(owners, viewer), viewer) }
+      : undefined;
     return viewer.moving(async () => {
       await refuseTakenName(domainNames, { name, parent }, viewer);
-      return make("domain", { input, value }, viewer);
+      return make("domain", { input, value, others }, viewer);
     });
   },
   moveDomain: (
@@ -331,8 +218,6 @@ export const making = {
 
   updateName: (_: never, { input }: { input: { urn: string; name: string } }, viewer: Viewer) =>
     rename(input.urn, input.name, viewer),
-  linkAssetVersion,
-  unlinkAssetVersion,
 };
 
 /** The users to add to a group, or to remove. */

@@ -1,14 +1,12 @@
 /** Ingestion sources, as entities of the catalog; the service does not run them. */
 import { randomUUID } from "node:crypto";
-import { CatalogError } from "../../core/errors.ts";
 import { jsonObject } from "../../lib/json.ts";
-import { ownValue } from "../../lib/own-value.ts";
 import type { Viewer } from "../context.ts";
 import type { LoadedEntity } from "../entity-loader.ts";
 import { memberAt } from "../mapping/mapping.ts";
 import type { Maybe } from "../maybe.ts";
 import { type EntitySource, entityOf } from "../queries/entity-source.ts";
-import { type PageInput, pageOf } from "../queries/pages.ts";
+import { type PageInput, pageOf, rowOrder, rowTest, type Sort } from "../queries/pages.ts";
 import type { FacetFilter } from "../queries/token-filter.ts";
 import { proposalOf, refuseMissing, remove, urnOf, write } from "./writing.ts";
 
@@ -45,45 +43,27 @@ async function sourceOf(urn: string, { loader }: Viewer) {
   };
 }
 
-type Compare = (found: string, value: string) => boolean;
-
-const conditions: Readonly<Record<string, Compare>> = {
-  EQUAL: (found, value) => found === value,
-  IN: (found, value) => found === value,
-  IEQUAL: (found, value) => found.toLowerCase() === value.toLowerCase(),
-  CONTAIN: (found, value) => found.toLowerCase().includes(value.toLowerCase()),
-  START_WITH: (found, value) => found.toLowerCase().startsWith(value.toLowerCase()),
-};
-
-function testOf({ field, values, value, condition, negated }: FacetFilter) {
-  const compare = ownValue(conditions, condition ?? "EQUAL");
-  if (compare === undefined || !/^(?:urn|name|type)$/.test(field)) {
-    throw new CatalogError(
-      "malformed",
-      `sources cannot be filtered by ${condition} of "${field.slice(0, 60)}"`,
-      { hint: `Filter urn, name or type by ${Object.keys(conditions).join(", ")}` },
-    );
-  }
-  const all = [...(values ?? []), ...(value ? [value] : [])];
-  return (source: Source): boolean =>
-    all.some((one) => compare(source[field as keyof Source], one)) !== (negated === true);
-}
-
 interface ListInput extends PageInput {
   readonly query?: Maybe<string>;
   readonly filters?: Maybe<readonly FacetFilter[]>;
+  readonly sort?: Maybe<Sort>;
 }
+
+const listFields = ["urn", "name", "type"];
 
 async function listIngestionSources(_: never, { input }: { input: ListInput }, viewer: Viewer) {
   const { start, count } = pageOf(input);
-  const tests = (input.filters ?? []).map(testOf);
+  const tests = (input.filters ?? []).map((filter) => rowTest(filter, listFields));
   const words = input.query && input.query !== "*" ? [input.query] : [];
-  if (words.length > 0) tests.push(testOf({ field: "name", values: words, condition: "CONTAIN" }));
+  if (words.length > 0) {
+    tests.push(rowTest({ field: "name", values: words, condition: "CONTAIN" }, listFields));
+  }
   const { entities } = await viewer.catalog.listUrns(TYPE, { start: 0, count: sourcesMax });
   const sources = await Promise.all(entities.map((urn) => sourceOf(urn, viewer)));
   const found = sources
     .filter((one) => one !== undefined)
-    .filter((one) => tests.every((test) => test(one)));
+    .filter((one) => tests.every((test) => test(one)))
+    .sort(rowOrder(input.sort, listFields));
   const page = found.slice(start, start + count);
   return { start, count: page.length, total: found.length, ingestionSources: page };
 }
@@ -132,12 +112,14 @@ interface SourceInput {
   readonly name: string;
   readonly type: string;
   readonly schedule?: Maybe<object>;
+  readonly source?: Maybe<object>;
   readonly config: Readonly<Record<string, unknown>> & {
     readonly extraArgs?: Maybe<readonly { key: string; value?: Maybe<string> }[]>;
   };
 }
 
-async function put(urn: string, { name, type, schedule, config }: SourceInput, viewer: Viewer) {
+async function put(urn: string, input: SourceInput, viewer: Viewer) {
+  const { name, type, schedule, source, config } = input;
   const given = Object.entries(config).filter(([, value]) => value !== null);
   const extraArgs = (config.extraArgs ?? []).map(({ key, value }) => [key, value ?? ""]);
   const value = {
@@ -145,6 +127,7 @@ async function put(urn: string, { name, type, schedule, config }: SourceInput, v
     type,
     config: { ...Object.fromEntries(given), extraArgs: Object.fromEntries(extraArgs) },
     ...(schedule && { schedule }),
+    ...(source && { source }),
   };
   await write([proposalOf(urn, INFO, value)], viewer);
   return urn;

@@ -1,5 +1,5 @@
 /**
- * Mutations of labels: tags, terms, owners, domains, links and descriptions. They send patches, so that
+ * Mutations of labels: tags, terms, owners, domains and descriptions. They send patches, so that
  * concurrent writes are kept. Labels and labelled entities must exist.
  */
 import type { Proposal } from "../../catalog/catalog.ts";
@@ -9,7 +9,7 @@ import { ownValue } from "../../lib/own-value.ts";
 import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { descriptionAspects } from "../queries/aspects-by-type.ts";
-import { actorOf, stampOf } from "./changes.ts";
+import { actorOf } from "./changes.ts";
 import { type Resource, refuseTooMany, refuseUnknownColumns } from "./label-resources.ts";
 import { addOwners, type OwnerInput, removeOwners } from "./owners.ts";
 import {
@@ -204,12 +204,6 @@ async function deprecate(
 const urnsOf = (resources: Resources): readonly string[] =>
   resourcesIn(resources).map(({ resourceUrn }) => resourceUrn);
 
-interface LinkInput {
-  readonly linkUrl: string;
-  readonly label: string;
-  readonly resourceUrn: string;
-}
-
 export const labelling = {
   addTag: oneTag("add"),
   removeTag: oneTag("remove"),
@@ -277,17 +271,4 @@ export const labelling = {
       viewer,
     );
   }) as Field<{ urns: readonly string[]; deleted: boolean }>,
-
-  addLink: (async (_, { input: { linkUrl: url, label: description, resourceUrn } }, viewer) => {
-    await refuseMissing([resourceUrn], viewer);
-    const createStamp = stampOf(viewer);
-    const value = { url, description, createStamp };
-    const operation = { op: "add", path: ["elements", url], value } as const;
-    return write([patchOf(resourceUrn, "institutionalMemory", [operation])], viewer);
-  }) as Field<LinkInput>,
-  removeLink: (async (_, { input: { linkUrl: url, resourceUrn } }, viewer) => {
-    await refuseMissing([resourceUrn], viewer);
-    const operation = { op: "remove", path: ["elements", url] } as const;
-    return write([patchOf(resourceUrn, "institutionalMemory", [operation])], viewer);
-  }) as Field<LinkInput>,
 };

@@ -129,16 +129,21 @@ export async function refuseMissing(urns: readonly string[], viewer: Viewer): Pr
   throw new CatalogError("not_found", `"${missing.slice(0, 600)}" does not exist`);
 }
 
-export async function remove(urn: string, viewer: Viewer, required?: Required): Promise<true> {
+export async function remove(
+  urn: string,
+  viewer: Viewer,
+  required?: Required,
+  keepReferences = false,
+): Promise<true> {
   const { catalog, wrote, loader } = viewer;
   const caller = { actor: viewer.actor, [REQUIRED]: required };
   await refuseMissing([urn], viewer);
   // An entity that cannot be deleted keeps its references.
   await catalog.delete({ urn, dryRun: true }, caller);
   // Deletes the references to it first, like DataHub.
-  const { position: unlinked } = await catalog.deleteReferences({ urn }, caller);
+  const unlinked = keepReferences ? undefined : await catalog.deleteReferences({ urn }, caller);
   const { position } = await catalog.delete({ urn }, caller);
-  wrote(position ?? unlinked);
+  wrote(position ?? unlinked?.position);
   loader.forget();
   return true;
 }

@@ -5,7 +5,8 @@ import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { withoutNulls } from "../mutations/changes.ts";
 import { proposalOf, refuseMissing, remove, urnOf, write } from "../mutations/writing.ts";
-import { type PageInput, pageOf } from "./pages.ts";
+import { type PageInput, pageOf, rowTest } from "./pages.ts";
+import type { FacetFilter } from "./token-filter.ts";
 
 const TYPE = "dataHubPolicy";
 const INFO = "dataHubPolicyInfo";
@@ -22,15 +23,22 @@ interface PolicyInput {
 
 interface ListInput extends PageInput {
   readonly query?: Maybe<string>;
+  readonly orFilters?: Maybe<readonly { readonly and?: Maybe<readonly FacetFilter[]> }[]>;
 }
+
+const listFields = ["urn", "name", "description", "type", "state", "editable"];
 
 async function listPolicies(_: never, { input }: { input: ListInput }, viewer: Viewer) {
   const { start, count } = pageOf(input);
   const found = await viewer.entities.list(TYPE);
   const words = input.query && input.query !== "*" ? input.query.toLowerCase() : "";
+  const groups = (input.orFilters ?? []).map(({ and }) =>
+    (and ?? []).map((filter) => rowTest(filter, listFields)),
+  );
   const all = [...found]
     .flatMap(([urn, { [INFO]: info }]) => (jsonObject(info) ? [shown(urn, info)] : []))
     .filter((one) => `${one.name} ${one.description}`.toLowerCase().includes(words))
+    .filter((one) => groups.length === 0 || groups.some((tests) => tests.every((is) => is(one))))
     .sort((a, b) => (a.urn < b.urn ? -1 : 1));
   const page = all.slice(start, start + count);
   return { start, count: page.length, total: all.length, policies: page };

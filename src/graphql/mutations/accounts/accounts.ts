@@ -135,9 +135,15 @@ export const ownershipTypeMutations = {
   },
 
   /** The built-in types are only marked as removed, because owners without a type refer to them. */
-  async deleteOwnershipType(_: never, { urn: text }: { urn: string }, viewer: Viewer) {
+  async deleteOwnershipType(
+    _: never,
+    { urn: text, deleteReferences }: { urn: string; deleteReferences?: Maybe<boolean> },
+    viewer: Viewer,
+  ) {
     const urn = urnOf(text, [OWNERSHIP_TYPE], viewer);
-    if (!urn.includes(":__system__")) return remove(urn, viewer);
+    if (!urn.includes(":__system__")) {
+      return remove(urn, viewer, undefined, deleteReferences === false);
+    }
     await refuseMissing([urn], viewer);
     const change = (stored: JsonObject) => ({ ...stored, removed: true });
     return changeAspect(urn, "status", change, viewer);

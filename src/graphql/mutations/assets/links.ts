@@ -19,6 +19,8 @@ interface LinkUpdate extends LinkInput {
   readonly currentLabel: string;
 }
 
+type LinkRemoval = Omit<LinkInput, "label"> & { readonly label?: Maybe<string> };
+
 const isLink = (url: string, label: string) => (one: JsonObject) =>
   one.url === url && one.description === label;
 
@@ -38,16 +40,38 @@ function changed(
   return { elements: elements.map((one) => (before(one) ? change(one) : one)) };
 }
 
-async function upsertLink(_: never, { input }: { input: LinkInput }, viewer: Viewer) {
+/** Adds a link. One with the same URL and label is changed on an upsert, and else an error. */
+const adding =
+  (upsert: boolean) =>
+  async (_: never, { input }: { input: LinkInput }, viewer: Viewer) => {
+    const { resourceUrn, linkUrl, label } = input;
+    await refuseMissing([resourceUrn], viewer);
+    const same = isLink(linkUrl, label);
+    const compute = async (stored: JsonObject | undefined) => {
+      const elements = objectsIn(stored?.elements);
+      if (elements.some(same)) {
+        if (!upsert) throw taken(input);
+        return { changed: changed(elements, same, input, viewer) };
+      }
+      const added = { ...linkOf(input), createStamp: stampOf(viewer) };
+      return { changed: { elements: [...elements, added] } };
+    };
+    return rewrite(resourceUrn, "institutionalMemory", compute, viewer);
+  };
+
+const taken = ({ linkUrl, label }: LinkInput) =>
+  new CatalogError("invalid", `link "${linkUrl}" with label "${label}" already exists`, {
+    hint: "Remove one of them",
+  });
+
+/** Removes the links with the URL, or only the one with the label. */
+async function removeLink(_: never, { input }: { input: LinkRemoval }, viewer: Viewer) {
   const { resourceUrn, linkUrl, label } = input;
   await refuseMissing([resourceUrn], viewer);
-  const same = isLink(linkUrl, label);
+  const removed = label ? isLink(linkUrl, label) : ({ url }: JsonObject) => url === linkUrl;
   const compute = async (stored: JsonObject | undefined) => {
     const elements = objectsIn(stored?.elements);
-    if (elements.some(same)) return { changed: changed(elements, same, input, viewer) };
-    return {
-      changed: { elements: [...elements, { ...linkOf(input), createStamp: stampOf(viewer) }] },
-    };
+    return { changed: { elements: elements.filter((one) => !removed(one)) } };
   };
   return rewrite(resourceUrn, "institutionalMemory", compute, viewer);
 }
@@ -67,13 +91,16 @@ async function updateLink(_: never, { input }: { input: LinkUpdate }, viewer: Vi
       );
     }
     if (elements.some((one) => after(one) && !before(one))) {
-      throw new CatalogError("invalid", `link "${linkUrl}" with label "${label}" already exists`, {
-        hint: "Remove one of them",
-      });
+      throw taken(input);
     }
     return { changed: changed(elements, before, input, viewer) };
   };
   return rewrite(resourceUrn, "institutionalMemory", compute, viewer);
 }
 
-export const linkMutations = { upsertLink, updateLink };
+export const linkMutations = {
+  addLink: adding(false),
+  upsertLink: adding(true),
+  updateLink,
+  removeLink,
+};
