@@ -20,6 +20,7 @@ import { createEnvelopes } from "./read/read-entities.ts";
 import {
   createReading,
   createSeenReading,
+  livesOf,
   portsThrough,
   type ReadingTools,
 } from "./read/reading.ts";
@@ -279,6 +280,7 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
       addresses,
       states,
       ingestion,
+      countValues: livesOf(tools).countValues,
       reader: timeseries,
       systemActor,
       now,

@@ -26,7 +26,7 @@ import { createSearches } from "../search/create-search.ts";
 import type { SearchFields } from "../search/filter/fields.ts";
 import { createPropertyDefinitions } from "../search/filter/property-definitions.ts";
 import type { HiddenStages } from "../search/hidden-stages.ts";
-import { createDeletedRows } from "../write/entity-lifetimes.ts";
+import { createDeletedRows, type DeletedRows } from "../write/entity-lifetimes.ts";
 import { openPast, type PastTools } from "./as-of.ts";
 import { createFinds } from "./find-entities.ts";
 import { createReads, type Envelopes } from "./read-entities.ts";
@@ -264,7 +264,7 @@ export function portsThrough(
   return look === undefined ? open : filteredReaders(open, look, lifetimes);
 }
 
-const livesOf = ({ log, parts, model }: ReadingTools): Lifetimes =>
+export const livesOf = ({ log, parts, model }: ReadingTools): DeletedRows =>
   createDeletedRows({
     log,
     decode: (record) => readable(parts.decode, record),

@@ -4,7 +4,7 @@
  */
 import type { AuditStamp } from "../../core/change.ts";
 import { NO_RUN_ID } from "../../core/change.ts";
-import { currentAspect, type EntityState } from "../../core/entity-state.ts";
+import { currentAspect } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import { entityStream, type StreamName, timeseriesStream } from "../../core/stream.ts";
@@ -13,6 +13,7 @@ import type { TimeseriesReader } from "../../views/timeseries/timeseries-table.t
 import type { Address, Addresses } from "../address.ts";
 import type { Caller, Catalog, Proposal, Written } from "../catalog.ts";
 import type { EntityCache } from "./entity-cache.ts";
+import type { DeletedRows } from "./entity-lifetimes.ts";
 import type { Ingestion } from "./ingest.ts";
 
 interface Dependencies {
@@ -20,6 +21,7 @@ interface Dependencies {
   readonly addresses: Addresses;
   readonly states: EntityCache;
   readonly ingestion: Ingestion;
+  readonly countValues: DeletedRows["countValues"];
   readonly reader: TimeseriesReader;
   readonly systemActor: string;
   readonly now: () => number;
@@ -60,7 +62,7 @@ export function createDelete(dependencies: Dependencies): Catalog["delete"] {
     await caughtUp();
     const timeseriesRows = await reader.count({ urn });
     const exists = state !== undefined && currentAspect(state, entity.keyAspect) !== undefined;
-    const rows = exists ? valuesOf(state) : 0;
+    const rows = exists ? await dependencies.countValues(state) : 0;
     const counted = { urn, rows, timeseriesRows, position: undefined };
     if (request.dryRun) return counted;
     if (!exists) {
@@ -173,13 +175,6 @@ export function createDelete(dependencies: Dependencies): Catalog["delete"] {
       ? deleteEntity(address, normalized, caller)
       : deleteEvents(address, request.aspectName, normalized, caller);
   };
-}
-
-/** Number of versions of the entity's current aspects. */
-function valuesOf(state: EntityState): number {
-  let count = 0;
-  for (const aspect of state.aspects.values()) if (!aspect.removed) count += aspect.version;
-  return count;
 }
 
 /** The range of a timeseries delete, in the form that projections/timeseries.ts reads. */

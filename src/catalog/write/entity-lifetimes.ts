@@ -24,6 +24,8 @@ export interface DeletedRows {
   rowsOf(deletion: PlacedChange, series: Iterable<string>): AsyncIterable<PlacedChange>;
   /** Position of the entity's last hard delete; START if there is none. */
   lastHardDelete(state: EntityState): Promise<Position>;
+  /** Number of values that the entity's current aspects have had since its last hard delete. */
+  countValues(state: EntityState): Promise<number>;
   /** Version of the aspect's first value after the last hard delete; undefined if there is none. */
   firstVersion(urn: string, aspect: string): Promise<number | undefined>;
 }
@@ -73,6 +75,10 @@ export function createDeletedRows({ log, decode, keyAspectOf }: Dependencies): D
     }
   }
 
+  /** The key has a second version only if the entity was created again. */
+  const isFirstLifetime = ({ urn, aspects }: EntityState): boolean =>
+    (aspects.get(keyAspectOf(entityTypeOf(urn)) ?? "")?.version ?? 0) < 2;
+
   return {
     isHardDelete,
     async *rowsOf(deletion, series) {
@@ -84,15 +90,27 @@ export function createDeletedRows({ log, decode, keyAspectOf }: Dependencies): D
       }
     },
 
-    async lastHardDelete({ urn, aspects }) {
-      const key = aspects.get(keyAspectOf(entityTypeOf(urn)) ?? "");
-      // The key has a second version only if the entity was created again.
-      if (key === undefined || key.version < 2) return START;
-      const lifetime = lifetimeBefore(urn, "end");
+    async lastHardDelete(state) {
+      if (isFirstLifetime(state)) return START;
+      const lifetime = lifetimeBefore(state.urn, "end");
       for (;;) {
         const step = await lifetime.next();
         if (step.done === true) return step.value;
       }
+    },
+
+    async countValues(state) {
+      const first = new Map<string, number>();
+      if (!isFirstLifetime(state)) {
+        for await (const { aspect, changeType, system } of lifetimeBefore(state.urn, "end")) {
+          if (changeType === "UPSERT") first.set(aspect, Number(system.version));
+        }
+      }
+      let count = 0;
+      for (const [aspect, { removed, version }] of state.aspects) {
+        if (!removed) count += version - (first.get(aspect) ?? 1) + 1;
+      }
+      return count;
     },
 
     async firstVersion(urn, aspect) {
