@@ -22,6 +22,7 @@ import { resolvers } from "../../src/graphql/schema/resolvers.ts";
 import { ownValue } from "../../src/lib/own-value.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 import { readFullEntities } from "./full-entities.ts";
+import { withoutEffect } from "./seen/arguments.ts";
 import { emptyFields, offFlags, seenElsewhere } from "./seen/reasons.ts";
 import { readSeenFields } from "./seen/seen-fields.ts";
 
@@ -124,8 +125,9 @@ function page(): string {
   return `# GraphQL fields without data
 
 The schema has every type and field of DataHub's schema. This page lists the fields that are always
-null, empty, disabled or an error. \`npm test -- test/graphql/coverage-page.test.ts -u\` generates it
-from the schema, the mapping and the metadata model.
+null, empty, disabled or an error, and the arguments without an effect.
+\`npm test -- test/graphql/coverage-page.test.ts -u\` generates it from the schema, the mapping and
+the metadata model.
 
 Enums have every symbol of the model. Where an aspect has another value, a required field is
 \`OTHER\` or \`UNKNOWN\`, and any other field is null.
@@ -149,6 +151,15 @@ has a value of the type.
 | --- | --- | --- |
 ${rowsOf([...emptyFields, ...others])}
 | \`FeatureFlagsConfig\` | false | The service lacks these features: ${offFlags.map((flag) => flag.split(".")[1]).join(", ")} |
+
+## Arguments without effect
+
+The service accepts these arguments and members of inputs, and ignores them. An input stands for all
+its members. A test fails for any other argument that no resolver reads.
+
+| Argument | Reason |
+| --- | --- |
+${withoutEffect.map(([name, reason]) => `| \`${name}\` | ${reason} |`).join("\n")}
 `;
 }
 
