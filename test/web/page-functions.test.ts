@@ -48,6 +48,9 @@ describe("urns", () => {
     expect(nameOfUrn("urn:li:tag:Two%20words")).toBe("Two words");
     expect(platformOfUrn(forecast)).toBe("urn:li:dataPlatform:snowflake");
     expect(platformOfUrn("urn:li:tag:Rare")).toBeUndefined();
+    const flow = "urn:acme:dataFlow:(airflow,nightly,PROD)";
+    expect(nameOfUrn(`urn:acme:dataJob:(${flow},load)`)).toBe("load");
+    expect(platformOfUrn(`urn:acme:dataJob:(${flow},load)`)).toBe("urn:acme:dataPlatform:airflow");
   });
 });
 

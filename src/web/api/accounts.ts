@@ -1,5 +1,7 @@
 /** Invites and password resets of users who sign in with a password. */
+
 import { mutateGraphql } from "./http.ts";
+import { keyOf } from "./urn.ts";
 
 interface Token {
   readonly token: string;
@@ -21,6 +23,6 @@ export async function createResetLink(userUrn: string): Promise<string> {
     "mutation ($input: CreateNativeUserResetTokenInput!) { created: createNativeUserResetToken(input: $input) { token: resetToken } }",
     { input: { userUrn } },
   );
-  const user = userUrn.replace(/^urn:li:corpuser:/, "");
+  const user = keyOf(userUrn);
   return `${location.origin}/ui/reset?${new URLSearchParams({ user })}#${created.token}`;
 }

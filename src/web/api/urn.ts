@@ -1,12 +1,14 @@
-/** Parts of urns: type, key and a readable name. */
+/** Parts of urns: namespace, type, key and a readable name. A service may return another namespace than `li`. */
 
-/** The user of writes that name none. */
-const systemUrn = "urn:li:corpuser:__datahub_system";
+/** Key of the user of writes that name none. */
+const systemKey = "__datahub_system";
 
 /** `urn:li:dataset:(…)` → `dataset` */
-export const typeOf = (urn: string): string => /^urn:li:([^:]+):/.exec(urn)?.[1] ?? "";
+export const typeOf = (urn: string): string => /^urn:[^:]+:([^:]+):/.exec(urn)?.[1] ?? "";
 
-const keyOf = (urn: string): string => urn.replace(/^urn:li:[^:]+:/, "");
+export const isUrn = (text: string): boolean => typeOf(text) !== "";
+
+export const keyOf = (urn: string): string => urn.replace(/^urn:[^:]+:[^:]+:/, "");
 
 /** The parts of a key in brackets, split at the commas of the outer level; one part otherwise. */
 export function partsOf(urn: string): readonly string[] {
@@ -28,24 +30,24 @@ export function partsOf(urn: string): readonly string[] {
 
 /** A name for an entity of which only the urn is known. */
 export function nameOfUrn(urn: string): string {
-  if (urn === systemUrn) return "System";
   const parts = partsOf(urn);
   const type = typeOf(urn);
+  if (type === "corpuser" && parts[0] === systemKey) return "System";
   if (type === "dataset" || type === "mlModel" || type === "mlModelGroup") {
     return parts[1] ?? urn;
   }
   if (type === "dataFlow") return parts[1] ?? urn;
   const last = parts.at(-1) ?? urn;
-  return decoded(last.startsWith("urn:li:") ? nameOfUrn(last) : last);
+  return decoded(isUrn(last) ? nameOfUrn(last) : last);
 }
 
 /** The platform that is part of the urn; undefined for other urns. */
 export function platformOfUrn(urn: string): string | undefined {
   const [first = ""] = partsOf(urn);
-  if (first.startsWith("urn:li:dataPlatform:")) return first;
+  if (typeOf(first) === "dataPlatform") return first;
   const type = typeOf(urn);
   if (type === "dataFlow" || type === "chart" || type === "dashboard") {
-    return first === "" ? undefined : `urn:li:dataPlatform:${first}`;
+    return first === "" ? undefined : `${/^urn:[^:]+/.exec(urn)?.[0]}:dataPlatform:${first}`;
   }
   if (type === "dataJob") return platformOfUrn(first);
   return undefined;

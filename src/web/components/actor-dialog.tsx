@@ -1,7 +1,9 @@
 /** Chooses the acting user, where the service trusts the actor header. */
+
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { actorStore } from "../api/http.ts";
+import { isUrn } from "../api/urn.ts";
 import { Dialog } from "./dialog.tsx";
 import { EntityPicker } from "./entity-picker.tsx";
 
@@ -29,7 +31,7 @@ export function ActorDialog({ onClose }: { readonly onClose: () => void }) {
           className="button"
           disabled={name.trim() === ""}
           onClick={() =>
-            choose(name.startsWith("urn:li:") ? name.trim() : `urn:li:corpuser:${name.trim()}`)
+            choose(isUrn(name.trim()) ? name.trim() : `urn:li:corpuser:${name.trim()}`)
           }
         >
           {name.trim() === "" ? "Act as a new name" : `Act as “${name.trim()}”`}

@@ -1,7 +1,7 @@
 /** Changes in words: "owner Imke added", "description changed". */
 import { at, isObject, type JsonObject } from "../api/json.ts";
 import { sentenceCase } from "../api/type-names.ts";
-import { nameOfUrn } from "../api/urn.ts";
+import { isUrn, nameOfUrn } from "../api/urn.ts";
 
 interface ChangedAspect {
   readonly changeType: string;
@@ -99,7 +99,7 @@ const valueWords = (value: unknown): string =>
   typeof value === "number" || typeof value === "boolean"
     ? ` to ${value}`
     : typeof value === "string" && value.length <= 40
-      ? ` to “${value.startsWith("urn:li:") ? nameOfUrn(value) : value}”`
+      ? ` to “${isUrn(value) ? nameOfUrn(value) : value}”`
       : "";
 
 function memberDifferences(old: JsonObject, now: JsonObject): readonly string[] {
@@ -143,5 +143,5 @@ const keyOf = (item: unknown, words: ListWords): string => membersOf(item, words
 
 function labelOf(item: unknown, words: ListWords): string {
   const [first = ""] = membersOf(item, words);
-  return first.startsWith("urn:li:") ? nameOfUrn(first) : first;
+  return isUrn(first) ? nameOfUrn(first) : first;
 }

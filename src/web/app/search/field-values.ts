@@ -1,6 +1,8 @@
 /** Values of a field of the query language that begin with a text, from the service. */
+
 import { useQuery } from "@tanstack/react-query";
 import { search } from "../../api/search.ts";
+import { keyOf } from "../../api/urn.ts";
 import type { KnownValue } from "./query-completion.ts";
 import { fieldNamed } from "./query-fields.ts";
 
@@ -28,13 +30,11 @@ async function readValues(
   const { facets } = await search({ query: "*", count: 0, facets: true, signal });
   const lower = text.toLowerCase();
   return (facets.find((facet) => facet.name === name)?.values ?? [])
-    .filter(({ value, count }) => count > 0 && lastPart(value).toLowerCase().startsWith(lower))
+    .filter(({ value, count }) => count > 0 && keyOf(value).toLowerCase().startsWith(lower))
     .toSorted((a, b) => b.count - a.count)
     .slice(0, valuesMax)
     .map(({ value, count }) => ({ value, detail: count.toLocaleString("en") }));
 }
-
-const lastPart = (value: string): string => value.replace(/^urn:li:[^:]+:/, "");
 
 export function useFieldValues(field: string | undefined, text: string): readonly KnownValue[] {
   const kind = fieldNamed(field ?? "")?.kind;

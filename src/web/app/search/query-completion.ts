@@ -1,4 +1,5 @@
 /** Completion of the query language: the part of a query at the caret, and what may replace it. */
+import { isUrn, keyOf } from "../../api/urn.ts";
 import { fieldNamed, queryFields } from "./query-fields.ts";
 
 /** The part of a query that the caret is in. */
@@ -49,7 +50,7 @@ const quotedValue = (value: string): string =>
 
 /** The shortest form of a urn: its key, where that is a word. */
 function valueOfUrn(urn: string): string {
-  const key = urn.replace(/^urn:li:[^:]+:/, "");
+  const key = keyOf(urn);
   return isSimple(key) ? key : quotedValue(urn);
 }
 
@@ -124,7 +125,7 @@ export function completionsOf(
     .filter(([value]) => value.startsWith(lower))
     .map(([value, detail]) => ({ label: value, detail, insert: `${value} ` }));
   const known = values.map(({ value, detail }) =>
-    value.startsWith("urn:li:")
+    isUrn(value)
       ? { label: value, detail, insert: `${valueOfUrn(value)} `, urn: value }
       : { label: value, detail, insert: `${quotedValue(value)} ` },
   );

@@ -1,10 +1,12 @@
 /** The columns of a dataset. Only visible rows are in the page, so 20,000 columns scroll. */
+
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { memo, useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Aspects } from "../../api/aspect.ts";
 import type { Entity } from "../../api/entities.ts";
 import type { JsonObject } from "../../api/json.ts";
 import { useMay } from "../../api/privileges.ts";
+import { typeOf } from "../../api/urn.ts";
 import { addTag, addTerm, removeTag, removeTerm, updateDescription } from "../../api/writes.ts";
 import { EntityChip } from "../../components/entity-link.tsx";
 import { Icon } from "../../components/icon.tsx";
@@ -202,7 +204,7 @@ function AddColumnLabel({ target, editTags, editTerms }: AddProps) {
       types={types}
       onAdd={(one) =>
         void edit(
-          () => (one.startsWith("urn:li:tag:") ? addTag(target, one) : addTerm(target, one)),
+          () => (typeOf(one) === "tag" ? addTag(target, one) : addTerm(target, one)),
           "Label added",
           withColumnLabel(target.column, one),
         )

@@ -1,4 +1,5 @@
 /** Documentation of an entity: its Markdown with editing, properties, and what its type adds. */
+
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -8,6 +9,7 @@ import { useMayDescribe } from "../../api/privileges.ts";
 import { search } from "../../api/search.ts";
 import { summaryOf } from "../../api/summary.ts";
 import { sentenceCase } from "../../api/type-names.ts";
+import { isUrn } from "../../api/urn.ts";
 import { updateDescription } from "../../api/writes.ts";
 import { DialogButtons } from "../../components/dialog.tsx";
 import { EntityLabel, EntityLink } from "../../components/entity-link.tsx";
@@ -244,7 +246,7 @@ const Fact = ({ name, value }: { readonly name: string; readonly value: unknown 
   <div>
     <dt>{name}</dt>
     <dd>
-      {typeof value === "string" && value.startsWith("urn:li:") ? (
+      {typeof value === "string" && isUrn(value) ? (
         <EntityLink urn={value} />
       ) : typeof value === "number" && value > 946_684_800_000 ? (
         <Time at={value} />

@@ -1,8 +1,10 @@
 /** The header of an entity: name, path, labels, links and state. */
+
 import { type Entity, useSummary } from "../../api/entities.ts";
 import { textAt } from "../../api/json.ts";
 import type { Summary } from "../../api/summary.ts";
 import { typeLabel } from "../../api/type-names.ts";
+import { isUrn } from "../../api/urn.ts";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { EntityLink } from "../../components/entity-link.tsx";
 import { TypeGlyph } from "../../components/icon.tsx";
@@ -34,7 +36,7 @@ export function EntityHeader({ entity, summary, asOf, onAsOf }: HeaderProps) {
             {platform !== undefined && platform !== urn && <EntityLink urn={platform} />}
             {summary.environment !== undefined && <span>{summary.environment}</span>}
             {summary.path.map((id, n) =>
-              id.startsWith("urn:li:") ? (
+              isUrn(id) ? (
                 <EntityLink key={id} urn={id} />
               ) : (
                 // biome-ignore lint/suspicious/noArrayIndexKey: folders of a path may be equal.

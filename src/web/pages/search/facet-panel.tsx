@@ -1,8 +1,10 @@
 /** Facets with counts. A value is a filter; values of one facet are alternatives. */
+
 import { memo, useState } from "react";
 import { useSummary } from "../../api/entities.ts";
 import type { Facet } from "../../api/search.ts";
 import { typeLabels } from "../../api/type-names.ts";
+import { isUrn } from "../../api/urn.ts";
 import { Icon } from "../../components/icon.tsx";
 import { type Filters, toggleFilter } from "./filters.ts";
 import { propertyOfFacet } from "./property-facets.ts";
@@ -129,7 +131,7 @@ function FacetGroup({ facet, selected, onToggle }: GroupProps) {
 }
 
 function FacetLabel({ facet, value }: { readonly facet: string; readonly value: string }) {
-  if (value.startsWith("urn:li:")) return <NameOf urn={value} />;
+  if (isUrn(value)) return <NameOf urn={value} />;
   if (facet === "_entityType") return typeLabels(value);
   if (facet === "deprecated") return value === "true" ? "Yes" : "No";
   return value;

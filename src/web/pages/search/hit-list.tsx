@@ -1,9 +1,11 @@
 /** The results of a search, with highlighted matches and movement by arrow keys. */
+
 import { Link } from "@tanstack/react-router";
 import { type KeyboardEvent, memo, useMemo } from "react";
 import { useSummary } from "../../api/entities.ts";
 import type { Hit } from "../../api/search.ts";
 import { sentenceCase, typeLabel } from "../../api/type-names.ts";
+import { isUrn } from "../../api/urn.ts";
 import { EntityChip, EntityLink, OwnerChip } from "../../components/entity-link.tsx";
 import { TypeGlyph } from "../../components/icon.tsx";
 import { excerptOf, splitAtMatches, withoutMarks, wordsOfQuery } from "./highlight.ts";
@@ -49,9 +51,7 @@ const HitRow = memo(function HitRow({
   readonly words: readonly string[];
 }) {
   const summary = useSummary(hit.urn);
-  const more = hit.matches.filter(
-    ({ name, value }) => !shownFields.has(name) && !value.startsWith("urn:li:"),
-  );
+  const more = hit.matches.filter(({ name, value }) => !shownFields.has(name) && !isUrn(value));
   const labels = [...summary.tags, ...summary.terms];
   return (
     <li className="hit">
@@ -125,8 +125,7 @@ const fieldLabel = (name: string): string =>
   name === "fieldPaths" ? "Column" : sentenceCase(name.replace(/\.keyword$/, ""));
 
 /** A folder that is an entity has its urn as id. */
-const FolderName = ({ id }: { readonly id: string }) =>
-  id.startsWith("urn:li:") ? <NameOf urn={id} /> : id;
+const FolderName = ({ id }: { readonly id: string }) => (isUrn(id) ? <NameOf urn={id} /> : id);
 
 const NameOf = ({ urn }: { readonly urn: string }) => useSummary(urn).name;
 

@@ -1,18 +1,19 @@
 /** Facets of structured properties: the values that the entities of a search have. */
+
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { queryGraphql } from "../../api/http.ts";
 import { type Facet, search } from "../../api/search.ts";
+import { keyOf } from "../../api/urn.ts";
 import { type Filters, filterTexts } from "./filters.ts";
 
 const prefix = "structuredProperties.";
-const urnPrefix = "urn:li:structuredProperty:";
 
 /** Properties with a facet. */
 const propertiesMax = 20;
 
 /** The property that a facet counts the values of; undefined for other facets. */
 export const propertyOfFacet = (name: string): string | undefined =>
-  name.startsWith(prefix) ? `${urnPrefix}${name.slice(prefix.length)}` : undefined;
+  name.startsWith(prefix) ? `urn:li:structuredProperty:${name.slice(prefix.length)}` : undefined;
 
 const aggregation = `query ($input: AggregateAcrossEntitiesInput!) {
   aggregateAcrossEntities(input: $input) { facets { field aggregations { value count } } }
@@ -51,7 +52,7 @@ export function usePropertyFacets(query: string, filters: Filters): readonly Fac
     queryFn: async ({ signal }) => {
       const types = ["structuredProperty"];
       const { hits } = await search({ query: "*", types, count: propertiesMax, signal });
-      return hits.map(({ urn }) => `${prefix}${urn.slice(urnPrefix.length)}`);
+      return hits.map(({ urn }) => `${prefix}${keyOf(urn)}`);
     },
     staleTime: 60_000,
   });

@@ -179,7 +179,7 @@ function RebuildDialog({ onClose }: DialogProps) {
 const restoredMax = 1_000_000_000;
 
 function RestoreDialog({ onClose }: DialogProps) {
-  const [urnLike, setUrnLike] = useState("urn:li:%");
+  const [urnLike, setUrnLike] = useState("urn:%");
   const [createDefaultAspects, setCreate] = useState(false);
   const body = { urnLike: urnLike.trim(), limit: 0, batchSize: restoredMax, createDefaultAspects };
   return (

@@ -5,7 +5,7 @@ import type { Entity } from "../../../api/entities.ts";
 import { listAt, textAt } from "../../../api/json.ts";
 import { useMayWrite } from "../../../api/privileges.ts";
 import { summaryOf } from "../../../api/summary.ts";
-import { typeOf } from "../../../api/urn.ts";
+import { isUrn, typeOf } from "../../../api/urn.ts";
 import { type PropertyValue, setStructuredProperty } from "../../../api/writes.ts";
 import { EntityLink } from "../../../components/entity-link.tsx";
 import { Icon } from "../../../components/icon.tsx";
@@ -142,7 +142,7 @@ interface ValueProps {
 
 function Value({ value, definition }: ValueProps) {
   const text = textOf(value);
-  if (text.startsWith("urn:li:")) return <EntityLink urn={text} />;
+  if (isUrn(text)) return <EntityLink urn={text} />;
   if (definition?.type === "rich_text") return <Markdown text={text} />;
   const description = definition?.allowed?.find((one) => textOf(one.value) === text)?.description;
   return (
