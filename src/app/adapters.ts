@@ -60,8 +60,8 @@ export async function openAspectReader(config: StoreLocations): Promise<AspectRe
   const { openPostgresAspectReader } = await import(
     "../views/aspects/postgres/postgres-aspect-reader.ts"
   );
-  const place = serverOf(config, "aspects");
-  return openLazily("the aspect table", () => openPostgresAspectReader(place), [
+  const address = serverOf(config, "aspects");
+  return openLazily("the aspect table", () => openPostgresAspectReader(address), [
     "position",
     "getEntities",
     "findValue",
@@ -91,8 +91,8 @@ export async function openTimeseriesReader(config: StoreLocations): Promise<Time
   const { openElasticsearchTimeseriesReader } = await import(
     "../views/timeseries/elasticsearch/elasticsearch-timeseries-reader.ts"
   );
-  const place = serverOf(config, "timeseries");
-  return openLazily("the timeseries", () => openElasticsearchTimeseriesReader(place), [
+  const address = serverOf(config, "timeseries");
+  return openLazily("the timeseries", () => openElasticsearchTimeseriesReader(address), [
     "list",
     "latest",
     "position",
@@ -118,8 +118,8 @@ export async function openGraphSink(
 async function openGraphReader(config: StoreLocations): Promise<GraphReader> {
   if (!sharedView(config, "graph")) return openSqliteGraphReader(fileOf(config, "graph"));
   const { openNeo4jGraphReader } = await import("../views/graph/neo4j/neo4j-graph-reader.ts");
-  const place = serverOf(config, "graph");
-  return openLazily("the graph", () => openNeo4jGraphReader(place), [
+  const address = serverOf(config, "graph");
+  return openLazily("the graph", () => openNeo4jGraphReader(address), [
     "neighbours",
     "follow",
     "stamps",
@@ -151,8 +151,8 @@ async function openSearchReader(config: StoreLocations): Promise<SearchReader> {
   const { openElasticsearchSearchReader } = await import(
     "../views/search/elasticsearch/elasticsearch-search-reader.ts"
   );
-  const place = serverOf(config, "search");
-  return openLazily("the search view", () => openElasticsearchSearchReader(place), [
+  const address = serverOf(config, "search");
+  return openLazily("the search view", () => openElasticsearchSearchReader(address), [
     "search",
     "folders",
     "documents",

@@ -44,29 +44,29 @@ const embedded: Readonly<Record<ViewName, (path: string) => ViewRows>> = {
   search: openSqliteSearchRows,
 };
 
-type OpenInServer = (place: ServerAddress, staged: Staged | undefined) => Promise<ViewRows>;
+type OpenInServer = (address: ServerAddress, staged: Staged | undefined) => Promise<ViewRows>;
 
 const inServers: Readonly<Record<ViewName, OpenInServer>> = {
-  async aspects(place, staged) {
+  async aspects(address, staged) {
     const { openPostgresAspectRows } = await import(
       "../../views/aspects/postgres/postgres-aspect-rows.ts"
     );
-    return openPostgresAspectRows(place, staged);
+    return openPostgresAspectRows(address, staged);
   },
-  async timeseries(place, staged) {
+  async timeseries(address, staged) {
     const { openElasticsearchTimeseriesRows } = await import(
       "../../views/timeseries/elasticsearch/elasticsearch-timeseries-rows.ts"
     );
-    return openElasticsearchTimeseriesRows(place, staged);
+    return openElasticsearchTimeseriesRows(address, staged);
   },
-  async graph(place, staged) {
+  async graph(address, staged) {
     const { openNeo4jGraphRows } = await import("../../views/graph/neo4j/neo4j-graph-rows.ts");
-    return openNeo4jGraphRows(place, staged);
+    return openNeo4jGraphRows(address, staged);
   },
-  async search(place, staged) {
+  async search(address, staged) {
     const { openElasticsearchSearchRows } = await import(
       "../../views/search/elasticsearch/elasticsearch-search-rows.ts"
     );
-    return openElasticsearchSearchRows(place, staged);
+    return openElasticsearchSearchRows(address, staged);
   },
 };

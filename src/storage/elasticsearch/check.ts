@@ -24,21 +24,21 @@ interface Identity {
  * that the server is usable.
  */
 export async function checkElasticsearch(
-  place: ServerAddress,
+  address: ServerAddress,
   asker: ViewSetting,
 ): Promise<{ version: string; findings: readonly string[] }> {
-  const server = connect(place, asker);
+  const server = connect(address, asker);
   try {
-    const is = await identify(server, place, asker);
+    const is = await identify(server, address, asker);
     const wrong = unfit(is, server, asker);
     const findings =
       wrong === undefined
-        ? [...(await health(server, place.name)), ...(await tried(server, place.name))]
+        ? [...(await health(server, address.name)), ...(await tried(server, address.name))]
         : [wrong];
     return { version: `${is.product ?? server.product} ${is.version}`, findings };
   } catch (error) {
     if (statusOf(error) !== FORBIDDEN) throw error;
-    return { version: "", findings: [mayNot("ask what the server is", server, place.name)] };
+    return { version: "", findings: [mayNot("ask what the server is", server, address.name)] };
   } finally {
     await server.close();
   }
@@ -82,7 +82,7 @@ interface FirstPage {
  */
 async function identify(
   server: SearchServer,
-  place: ServerAddress,
+  address: ServerAddress,
   asker: ViewSetting,
 ): Promise<Identity> {
   if (server.product === "opensearch") return identityOf(server);
@@ -93,7 +93,7 @@ async function identify(
     const cause = error instanceof CatalogError ? error.cause : undefined;
     if (!(cause instanceof errors.ProductNotSupportedError) && !isRefused(error)) throw error;
   }
-  const plain = connect({ ...place, url: `opensearch+${place.url}` }, asker);
+  const plain = connect({ ...address, url: `opensearch+${address.url}` }, asker);
   try {
     return await identityOf(plain);
   } finally {

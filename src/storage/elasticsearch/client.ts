@@ -48,10 +48,10 @@ const SCHEMES = new Map([
 ] as const);
 
 /** Connects with the first request. Throws `invalid` for an invalid address. */
-export function connect(place: Pick<ServerAddress, "url" | "certificates">, asker: ViewSetting) {
-  const { product, url } = addressOf(place.url, asker);
+export function connect(address: Pick<ServerAddress, "url" | "certificates">, asker: ViewSetting) {
+  const { product, url } = addressOf(address.url, asker);
   const where = `${product} at ${url.host}`;
-  const client = new Client(optionsOf(product, url, place.certificates));
+  const client = new Client(optionsOf(product, url, address.certificates));
   let closed = false;
 
   const server: SearchServer = {

@@ -39,13 +39,13 @@ const wasDropped = (error: unknown): boolean =>
 
 export function openElasticsearchReading<Kept>(
   shape: ViewShape<Kept>,
-  place: ServerAddress,
+  address: ServerAddress,
   asker: ViewSetting,
   /** A staging generation of this release to read instead of the live one. */
   staged?: StoredViewState<Kept>,
 ): ElasticsearchReading<Kept> {
-  const server = connect(place, asker);
-  const metadata = createMetadata<Kept>(server, shape, place);
+  const server = connect(address, asker);
+  const metadata = createMetadata<Kept>(server, shape, address);
   let checked = staged !== undefined;
 
   async function state(): Promise<StoredViewState<Kept> | undefined> {
@@ -70,7 +70,7 @@ export function openElasticsearchReading<Kept>(
 
   return {
     server,
-    names: namesOf(place.name, shape.view),
+    names: namesOf(address.name, shape.view),
     state,
     ask,
     search: createMultiSearch(ask),

@@ -65,7 +65,7 @@ const FAULTS = { looksMax: 5, afterMs: 250 };
 export function openElasticsearchViewRows<Source extends { readonly urn: string }, Kept>(
   of: {
     readonly shape: ViewShape<Kept>;
-    readonly place: ServerAddress;
+    readonly address: ServerAddress;
     readonly asker: ViewSetting;
     /** A staging generation to read instead of the live one. */
     readonly staged?: StoredViewState<Kept> | undefined;
@@ -73,7 +73,7 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
   queries: RowQueries<Source, Kept>,
 ): ViewRows {
   const { shape, staged } = of;
-  const reading = openElasticsearchReading(shape, of.place, of.asker, staged);
+  const reading = openElasticsearchReading(shape, of.address, of.asker, staged);
   const documents = createDocuments(reading, queries);
   const generations = createGenerations(reading.server, shape, reading.names);
   const fitting = createAdaptivePageSize(URNS_MAX);

@@ -7,16 +7,20 @@ import { boundedCache } from "../../../lib/bounded-cache.ts";
 import type { AspectWrite } from "../aspect-table.ts";
 import { type EntityChange, foldWrites, urnsOfRemovals } from "./folded-writes.ts";
 import type { Connection } from "./postgres-connection.ts";
-import type { Edition } from "./postgres-view.ts";
+import type { Generation } from "./postgres-view.ts";
 import { createRowWriter, type EntityRow, type RowWriter } from "./write-rows.ts";
 
 interface BatchWriter {
   /** Resolves with the number of the last new entity. */
-  write(connection: Connection, edition: Edition, writes: readonly AspectWrite[]): Promise<number>;
+  write(
+    connection: Connection,
+    generation: Generation,
+    writes: readonly AspectWrite[],
+  ): Promise<number>;
   /** The same for an entity that is rebuilt from all of its writes. */
   restore(
     connection: Connection,
-    edition: Edition,
+    generation: Generation,
     urn: string,
     writes: Iterable<AspectWrite> | AsyncIterable<AspectWrite>,
   ): Promise<number>;
@@ -43,17 +47,17 @@ export function createBatchWriter(): BatchWriter {
   /** Writes; resolves with the last number and the change of the number of existing entities. */
   async function bring(
     connection: Connection,
-    edition: Edition,
+    generation: Generation,
     writes: readonly AspectWrite[],
   ): Promise<{ readonly lastEntity: number; readonly born: ReadonlyMap<number, number> }> {
-    if (writes.length === 0) return { lastEntity: edition.lastEntity, born: new Map() };
-    aspects ??= await readAspects(connection, edition);
-    kinds ??= await readKinds(connection, edition);
-    await addAspects(connection, edition, aspects, writes);
-    await addKinds(connection, edition, kinds, writes);
-    const rows = createRowWriter(connection, edition.tables);
+    if (writes.length === 0) return { lastEntity: generation.lastEntity, born: new Map() };
+    aspects ??= await readAspects(connection, generation);
+    kinds ??= await readKinds(connection, generation);
+    await addAspects(connection, generation, aspects, writes);
+    await addKinds(connection, generation, kinds, writes);
+    const rows = createRowWriter(connection, generation.tables);
     const found = await findEntities(rows, remembered, writes);
-    const created = newEntities(edition, kinds, found, writes);
+    const created = newEntities(generation, kinds, found, writes);
     const entities = new Map([...found, ...created]);
 
     const removals = urnsOfRemovals(writes).map((urn) => idOf(entities, urn));
@@ -76,43 +80,44 @@ export function createBatchWriter(): BatchWriter {
     }
     // An unchanged state needs no update, nor does that of a new row.
     for (const [entity, { revision }] of notes) {
-      if (revision < 0 && (!lives.has(entity) || entity > edition.lastEntity)) notes.delete(entity);
+      if (revision < 0 && (!lives.has(entity) || entity > generation.lastEntity))
+        notes.delete(entity);
     }
     await rows.changeEntities(notes);
     for (const row of entities.values()) remembered.set(row.urn, now(row));
-    return { lastEntity: edition.lastEntity + created.size, born: bornOf(lives.values()) };
+    return { lastEntity: generation.lastEntity + created.size, born: bornOf(lives.values()) };
   }
 
   return {
-    async write(connection, edition, writes) {
-      const { lastEntity, born } = await bring(connection, edition, writes);
+    async write(connection, generation, writes) {
+      const { lastEntity, born } = await bring(connection, generation, writes);
       for (const [kind, count] of born) {
-        if (count !== 0) await addToCount(connection, edition, kind, count);
+        if (count !== 0) await addToCount(connection, generation, kind, count);
       }
       return lastEntity;
     },
 
-    async restore(connection, edition, urn, writes) {
-      const before = await findEntity(connection, edition, urn);
+    async restore(connection, generation, urn, writes) {
+      const before = await findEntity(connection, generation, urn);
       if (before !== undefined) {
-        await clearEntity(connection, edition, before.id);
+        await clearEntity(connection, generation, before.id);
         remembered.set(urn, { ...before, living: false });
       }
-      let { lastEntity } = edition;
+      let { lastEntity } = generation;
       let changed = false;
       for await (const part of partsOf(writes)) {
-        ({ lastEntity } = await bring(connection, { ...edition, lastEntity }, part));
+        ({ lastEntity } = await bring(connection, { ...generation, lastEntity }, part));
         changed = true;
       }
-      const after = await findEntity(connection, edition, urn);
+      const after = await findEntity(connection, generation, urn);
       if (after !== undefined && !changed) {
-        await dropEntity(connection, edition, after.id);
+        await dropEntity(connection, generation, after.id);
         remembered.delete(urn);
       }
       const kind = after?.kind;
       // If the row was wrong, the count may be, too: all entities of the kind are counted.
       if (kind !== undefined && (before?.living ?? false) !== (after?.living ?? false)) {
-        await recount(connection, edition, kind);
+        await recount(connection, generation, kind);
       }
       return lastEntity;
     },
@@ -124,14 +129,14 @@ export function createBatchWriter(): BatchWriter {
   };
 }
 
-async function readAspects(connection: Connection, { tables }: Edition) {
+async function readAspects(connection: Connection, { tables }: Generation) {
   const rows = await connection.query({ text: `SELECT name, id FROM ${tables.aspectName}` });
   return new Map(rows.map(([name, id]) => [String(name), Number(id)]));
 }
 
 async function addAspects(
   connection: Connection,
-  { tables }: Edition,
+  { tables }: Generation,
   aspects: Map<string, number>,
   writes: readonly AspectWrite[],
 ): Promise<void> {
@@ -145,7 +150,10 @@ async function addAspects(
   }
 }
 
-async function readKinds(connection: Connection, { tables }: Edition): Promise<Map<string, Kind>> {
+async function readKinds(
+  connection: Connection,
+  { tables }: Generation,
+): Promise<Map<string, Kind>> {
   const rows = await connection.query({
     text: `SELECT prefix, id, type FROM ${tables.entityKind}`,
   });
@@ -157,7 +165,7 @@ async function readKinds(connection: Connection, { tables }: Edition): Promise<M
 /** The first value of an entity sets the type of its kind. */
 async function addKinds(
   connection: Connection,
-  { tables }: Edition,
+  { tables }: Generation,
   kinds: Map<string, Kind>,
   writes: readonly AspectWrite[],
 ): Promise<void> {
@@ -204,7 +212,7 @@ async function findEntities(
 }
 
 function newEntities(
-  { lastEntity }: Edition,
+  { lastEntity }: Generation,
   kinds: ReadonlyMap<string, Kind>,
   found: ReadonlyMap<string, EntityRow>,
   writes: readonly AspectWrite[],
@@ -239,7 +247,7 @@ function bornOf(lives: Iterable<EntityRow>): ReadonlyMap<number, number> {
 
 async function addToCount(
   connection: Connection,
-  { tables }: Edition,
+  { tables }: Generation,
   kind: number,
   count: number,
 ): Promise<void> {
@@ -249,7 +257,11 @@ async function addToCount(
   });
 }
 
-async function recount(connection: Connection, { tables }: Edition, kind: number): Promise<void> {
+async function recount(
+  connection: Connection,
+  { tables }: Generation,
+  kind: number,
+): Promise<void> {
   await connection.query({
     text: `UPDATE ${tables.entityKind} SET living =
       (SELECT count(*) FROM ${tables.entity} WHERE kind = $1 AND living) WHERE id = $1`,
@@ -259,14 +271,14 @@ async function recount(connection: Connection, { tables }: Edition, kind: number
 
 async function findEntity(
   connection: Connection,
-  { tables }: Edition,
+  { tables }: Generation,
   urn: string,
 ): Promise<EntityRow | undefined> {
   const rows = await createRowWriter(connection, tables).findEntities([urn]);
   return rows.find((row) => row.urn === urn);
 }
 
-async function clearEntity(connection: Connection, { tables }: Edition, id: number) {
+async function clearEntity(connection: Connection, { tables }: Generation, id: number) {
   await connection.query({
     text: `DELETE FROM ${tables.aspectValue} WHERE entity = $1`,
     values: [id],
@@ -277,7 +289,7 @@ async function clearEntity(connection: Connection, { tables }: Edition, id: numb
   });
 }
 
-async function dropEntity(connection: Connection, { tables }: Edition, id: number) {
+async function dropEntity(connection: Connection, { tables }: Generation, id: number) {
   await connection.query({ text: `DELETE FROM ${tables.entity} WHERE id = $1`, values: [id] });
 }
 

@@ -18,14 +18,14 @@ export interface Checked {
 }
 
 /** Rejects with `unavailable` if the server cannot be reached. */
-export async function checkPostgres(place: ServerAddress): Promise<Checked> {
-  const connections = openConnections(place, { most: 1, timeoutMs: CHECK_MS_MAX, settings: "" });
+export async function checkPostgres(address: ServerAddress): Promise<Checked> {
+  const connections = openConnections(address, { most: 1, timeoutMs: CHECK_MS_MAX, settings: "" });
   try {
     const settings = await settingsOf(connections);
     const findings = [
       ...RULES.flatMap(([isWrong, finding]) => (isWrong(settings) ? [finding(settings)] : [])),
-      ...(await privileges(connections, place.name)),
-      ...(await tables(connections, place.name)),
+      ...(await privileges(connections, address.name)),
+      ...(await tables(connections, address.name)),
     ];
     return { version: settings.get("server_version") ?? "unknown", findings };
   } finally {

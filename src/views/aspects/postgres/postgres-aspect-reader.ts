@@ -41,26 +41,26 @@ SET enable_mergejoin = off;`;
 type Parameter = string | number | Buffer;
 
 interface Live {
-  readonly edition: string;
+  readonly uuid: string;
   readonly generation: number;
   readonly questions: Readonly<Record<Question, string>>;
 }
 
 /** Connects with the first query. */
 export async function openPostgresAspectReader(
-  place: ServerAddress,
+  address: ServerAddress,
 ): Promise<AspectReader & Dump<AspectRow>> {
-  const connections = openConnections(place, {
+  const connections = openConnections(address, {
     most: CONNECTIONS_MAX,
     timeoutMs: STATEMENT_MS_MAX,
     settings: SETTINGS,
   });
   let live: Live | undefined;
 
-  async function learn(): Promise<Live | undefined> {
-    const found = await lookForLive(connections, place.name);
+  async function findLive(): Promise<Live | undefined> {
+    const found = await lookForLive(connections, address.name);
     live = found && {
-      edition: found.edition,
+      uuid: found.uuid,
       generation: found.tables.generation,
       questions: questionsOf(found.tables),
     };
@@ -70,13 +70,13 @@ export async function openPostgresAspectReader(
   /** The rows of a query; empty without a view. */
   async function put(question: Question, parameters: readonly Parameter[]) {
     for (let swaps = 0; swaps < SWAPS_MAX; swaps++) {
-      const known = live ?? (await learn());
+      const known = live ?? (await findLive());
       if (known === undefined) return [];
       try {
         const rows = await connections.query({
           name: `annals_${question}_g${known.generation}`,
           text: known.questions[question],
-          values: [known.edition, TABLES_VERSION, ...parameters],
+          values: [known.uuid, TABLES_VERSION, ...parameters],
         });
         if (rows.length > 0) return rows;
       } catch (error) {

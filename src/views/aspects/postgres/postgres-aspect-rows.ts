@@ -18,7 +18,7 @@ import {
   type Row,
   retrying,
 } from "./postgres-connection.ts";
-import { type Edition, lookForLive } from "./postgres-view.ts";
+import { type Generation, lookForLive } from "./postgres-view.ts";
 import { VIEW } from "./schema.ts";
 
 /** Counting all rows of a large view takes minutes. */
@@ -48,11 +48,11 @@ const WHOLLY = "SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on";
  * generation.
  */
 export async function openPostgresAspectRows(
-  place: ServerAddress,
+  address: ServerAddress,
   staged?: Staged,
 ): Promise<ViewRows> {
-  const beside = staged as Edition | undefined;
-  const connections = openConnections(place, {
+  const staging = staged as Generation | undefined;
+  const connections = openConnections(address, {
     most: 2,
     timeoutMs: STATEMENT_MS_MAX,
     settings: SETTINGS,
@@ -62,14 +62,14 @@ export async function openPostgresAspectRows(
   /** Queries within one snapshot; returns `none` without a view. */
   async function ask<T>(
     none: T,
-    question: (connection: Connection, live: Edition) => Promise<T>,
+    question: (connection: Connection, live: Generation) => Promise<T>,
   ): Promise<T> {
     if (connections.closed) throw new CatalogError("unavailable", `the view "${VIEW}" is closed`);
     for (let swaps = 1; ; swaps++) {
       try {
         return await retrying(() =>
           connections.transaction(async (connection) => {
-            const live = beside ?? (await lookForLive(connection, place.name));
+            const live = staging ?? (await lookForLive(connection, address.name));
             return live === undefined ? none : await question(connection, live);
           }),
         );
@@ -82,7 +82,7 @@ export async function openPostgresAspectRows(
 
   async function wholly<T>(
     none: T,
-    question: (connection: Connection, live: Edition) => Promise<T>,
+    question: (connection: Connection, live: Generation) => Promise<T>,
   ): Promise<T> {
     return ask(none, async (connection, live) => {
       await connection.query({ text: WHOLLY });
@@ -114,22 +114,22 @@ export async function openPostgresAspectRows(
       }),
 
     async *urns() {
-      let after: { readonly edition: string; readonly id: string } | undefined;
+      let after: { readonly uuid: string; readonly id: string } | undefined;
       for (;;) {
         const from = after;
-        const page = await ask(undefined, async (connection, { edition, tables }) => {
-          const id = from?.edition === edition ? from.id : "0";
+        const page = await ask(undefined, async (connection, { uuid, tables }) => {
+          const id = from?.uuid === uuid ? from.id : "0";
           const rows = await connection.query({
             text: `SELECT id, urn FROM ${tables.entity} WHERE id > $1
               ORDER BY id LIMIT ${URNS_PER_PAGE}`,
             values: [id],
           });
-          return { edition, rows };
+          return { uuid, rows };
         });
         const last = page?.rows.at(-1)?.[0];
         if (page === undefined || last == null) return;
         yield page.rows.map(([, urn]) => String(urn));
-        after = { edition: page.edition, id: last };
+        after = { uuid: page.uuid, id: last };
       }
     },
 
@@ -140,7 +140,7 @@ export async function openPostgresAspectRows(
 }
 
 /** $1, $2: hashes and urns. Only this finds an entity with the wrong kind. */
-const rowsOf = ({ tables }: Edition): string => `
+const rowsOf = ({ tables }: Generation): string => `
 DECLARE held NO SCROLL CURSOR FOR
 SELECT asked.n - 1, e.living, e.revision, a.name, v.version, v.position, v.revision, v.confirmed,
   v.removed, v.time, v.actor, v.system, v.value
@@ -154,7 +154,7 @@ ORDER BY asked.n`;
 /** Reads the first urns that fit the bounds, at least one. */
 async function readEntities(
   connection: Connection,
-  live: Edition,
+  live: Generation,
   urns: readonly string[],
 ): Promise<readonly (readonly ViewRow[])[]> {
   // PostgreSQL cannot store NUL, so such a urn cannot exist.
@@ -230,7 +230,7 @@ function viewRows({ values, living, noted, found }: Entity): readonly ViewRow[] 
 
 async function findFaults(
   connection: Connection,
-  { tables, lastEntity }: Edition,
+  { tables, lastEntity }: Generation,
 ): Promise<readonly string[]> {
   const { entity, entityKind, aspectValue } = tables;
   const kinds = await connection.query({

@@ -15,15 +15,15 @@ import { createBatchWriter } from "./batch-writer.ts";
 import { type Connection, isMissing, openConnections, retrying } from "./postgres-connection.ts";
 import {
   discard,
-  type Edition,
+  type Generation,
   gone,
-  lockEdition,
+  lockGeneration,
   lookForLive,
   prepareView,
   publish,
-  resetBeside,
+  resetStaging,
   resetView,
-  saveEdition,
+  saveGeneration,
 } from "./postgres-view.ts";
 import { VIEW } from "./schema.ts";
 
@@ -44,45 +44,49 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
     settings: `${SETTINGS} ${view.bulk ? "SET synchronous_commit = off" : ""}`,
   });
   const writer = createBatchWriter();
-  let here: Edition | undefined;
+  let current: Generation | undefined;
   /** Set after it has replaced another generation. */
   let dropOld: (() => Promise<void>) | undefined;
   try {
-    here = await retrying(() => prepareView(connections, view));
+    current = await retrying(() => prepareView(connections, view));
   } catch (error) {
     await connections.close();
     throw error;
   }
 
   function forget(): void {
-    here = undefined;
+    current = undefined;
     writer.forget();
   }
 
-  function learn(found: Edition): Position {
-    if (found.edition !== here?.edition || found.turn !== here.turn) writer.forget();
-    here = found;
+  function accept(found: Generation): Position {
+    if (found.uuid !== current?.uuid || found.turn !== current.turn) writer.forget();
+    current = found;
     return found.position;
   }
 
   /** The expected generation and position; throws `conflict` after an unexpected change. */
-  function place(): Edition {
-    if (here === undefined) throw gone(view.name);
-    return here;
+  function expected(): Generation {
+    if (current === undefined) throw gone(view.name);
+    return current;
   }
 
   /** Runs a transaction that writes from the expected position. */
   async function write(
-    work: (connection: Connection, edition: Edition) => Promise<Partial<Edition>>,
+    work: (connection: Connection, generation: Generation) => Promise<Partial<Generation>>,
   ): Promise<void> {
-    const from = place();
+    const from = expected();
     try {
-      here = await connections.transaction(async (connection) => {
-        const edition = await lock(connection, from, view);
-        if (edition.position !== from.position) throw moved(edition.position);
-        if (edition.turn !== from.turn) writer.forget();
-        const next = { ...edition, ...(await work(connection, edition)), turn: edition.turn + 1 };
-        await saveEdition(connection, next, view.model);
+      current = await connections.transaction(async (connection) => {
+        const generation = await lock(connection, from, view);
+        if (generation.position !== from.position) throw moved(generation.position);
+        if (generation.turn !== from.turn) writer.forget();
+        const next = {
+          ...generation,
+          ...(await work(connection, generation)),
+          turn: generation.turn + 1,
+        };
+        await saveGeneration(connection, next, view.model);
         return next;
       });
     } catch (error) {
@@ -98,27 +102,27 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
   }
 
   /** The current state of the view; undefined if there is none. */
-  async function find(): Promise<Edition | undefined> {
+  async function find(): Promise<Generation | undefined> {
     if (!view.bulk) return lookForLive(connections, view.name);
     try {
-      return await connections.transaction((connection) => lock(connection, place(), view));
+      return await connections.transaction((connection) => lock(connection, expected(), view));
     } catch (error) {
       throw isMissing(error) ? gone(view.name) : error;
     }
   }
 
   async function ask(): Promise<Position> {
-    if (here === undefined && !view.bulk) {
-      return learn(await retrying(() => prepareView(connections, view)));
+    if (current === undefined && !view.bulk) {
+      return accept(await retrying(() => prepareView(connections, view)));
     }
-    const known = place();
+    const known = expected();
     const found = await retrying(find);
     // Another generation, or an earlier position: the projector must not continue from the old one.
-    if (found?.edition !== known.edition || found.position < known.position) {
+    if (found?.uuid !== known.uuid || found.position < known.position) {
       forget();
       throw gone(view.name);
     }
-    return learn(found);
+    return accept(found);
   }
 
   const inTurn = createTurns(() => {
@@ -128,19 +132,19 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
   return {
     apply: (writes, upTo, record) =>
       inTurn(async () => {
-        const from = place();
+        const from = expected();
         if (upTo <= from.position) return;
-        // Evaluates the writes before any statement: an unreadable one stops the batch here.
+        // Evaluates the writes before any statement: an unreadable one stops the batch current.
         const fresh = writes.filter((one) => one.position > from.position);
         await retrying(async (attempt) => {
           if (attempt > 1) {
             // The response to a successful commit may be lost.
             const found = await find();
-            const arrived = found?.edition === from.edition && found.position === upTo;
-            if (arrived) return void learn(found);
+            const arrived = found?.uuid === from.uuid && found.position === upTo;
+            if (arrived) return void accept(found);
           }
-          await write(async (connection, edition) => ({
-            lastEntity: await writer.write(connection, edition, fresh),
+          await write(async (connection, generation) => ({
+            lastEntity: await writer.write(connection, generation, fresh),
             position: upTo,
             record,
           }));
@@ -151,8 +155,8 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
       inTurn(async () => {
         // The caches may have the values that are to be repaired.
         writer.forget();
-        await write(async (connection, edition) => ({
-          lastEntity: await writer.restore(connection, edition, urn, writes),
+        await write(async (connection, generation) => ({
+          lastEntity: await writer.restore(connection, generation, urn, writes),
         }));
       }),
 
@@ -161,23 +165,23 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
     lastRecord: () =>
       inTurn(async () => {
         await ask();
-        return here?.record;
+        return current?.record;
       }),
 
     reset: () =>
       inTurn(async () => {
-        const from = view.bulk ? place() : undefined;
+        const from = view.bulk ? expected() : undefined;
         forget();
-        here = await retrying(() =>
-          from === undefined ? resetView(connections, view) : resetBeside(connections, view, from),
+        current = await retrying(() =>
+          from === undefined ? resetView(connections, view) : resetStaging(connections, view, from),
         );
       }),
 
-    staged: () => inTurn(async () => place()),
+    staged: () => inTurn(async () => expected()),
 
     publish: (head) =>
       inTurn(async () => {
-        if (view.bulk) dropOld ??= await publish(connections, view, { staged: place(), head });
+        if (view.bulk) dropOld ??= await publish(connections, view, { staged: expected(), head });
       }),
 
     async close(outcome = "keep") {
@@ -185,9 +189,10 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
       await inTurn(async () => {
         try {
           if (!view.bulk) return;
-          if (outcome === "keep") dropOld ??= await publish(connections, view, { staged: place() });
+          if (outcome === "keep")
+            dropOld ??= await publish(connections, view, { staged: expected() });
           if (dropOld !== undefined) await dropOld();
-          else if (here !== undefined) await discard(connections, view.name, here);
+          else if (current !== undefined) await discard(connections, view.name, current);
         } catch (error) {
           // Another rebuild has dropped it.
           throw isMissing(error) ? gone(view.name) : error;
@@ -204,12 +209,12 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
  */
 async function lock(
   connection: Connection,
-  { tables, edition }: Edition,
+  { tables, uuid }: Generation,
   { name, bulk }: ServerView,
-): Promise<Edition> {
-  const found = await lockEdition(connection, tables);
-  if (found?.edition.edition !== edition || (!bulk && !found.live)) throw gone(name);
-  return found.edition;
+): Promise<Generation> {
+  const found = await lockGeneration(connection, tables);
+  if (found?.generation.uuid !== uuid || (!bulk && !found.live)) throw gone(name);
+  return found.generation;
 }
 
 const moved = (to: Position): CatalogError =>

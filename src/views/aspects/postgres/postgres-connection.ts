@@ -53,15 +53,15 @@ const IDLE_IN_TRANSACTION_MS = 60_000;
 const TRIES_MAX = 3;
 const PAUSE_MS = 150;
 
-export function openConnections(place: ServerAddress, rules: ConnectionRules): Connections {
-  const { config, server } = configOf(place);
+export function openConnections(address: ServerAddress, rules: ConnectionRules): Connections {
+  const { config, server } = configOf(address);
   const pool = new pg.Pool({
     ...config,
     max: rules.most,
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: rules.timeoutMs + GRACE_MS,
     keepAlive: true,
-    application_name: `annals ${place.name}`,
+    application_name: `annals ${address.name}`,
     onConnect: async (client) => {
       await client.query(`
         SET statement_timeout = ${rules.timeoutMs};
@@ -166,16 +166,17 @@ const AS_TEXT = { getTypeParser: () => (text: string) => text } as pg.CustomType
  * Handles sslmode itself: without it, the connection uses TLS if certificates are configured.
  * "require" verifies like "verify-full"; only "no-verify" accepts any certificate.
  */
-function configOf(place: ServerAddress): {
+function configOf(address: ServerAddress): {
   readonly config: pg.PoolConfig;
   readonly server: string;
 } {
-  const url = parsed(place.url);
-  const mode = url.searchParams.get("sslmode") ?? (place.certificates ? "verify-full" : "disable");
+  const url = parsed(address.url);
+  const mode =
+    url.searchParams.get("sslmode") ?? (address.certificates ? "verify-full" : "disable");
   url.searchParams.delete("sslmode");
   const host = url.hostname || url.searchParams.get("host") || "localhost";
   const server = `${host}:${url.port || 5432}${url.pathname}`;
-  const ca = place.certificates && { ca: [...rootCertificates, place.certificates] };
+  const ca = address.certificates && { ca: [...rootCertificates, address.certificates] };
   const verified = mode === "verify-ca" ? { checkServerIdentity: () => undefined } : {};
   const ssl = mode === "no-verify" ? { rejectUnauthorized: false } : { ...ca, ...verified };
   return {
@@ -239,3 +240,16 @@ const PLAIN_HINT =
 
 const hintFor = (code: string): string | undefined =>
   HINTS.find(([codes]) => codes.test(code))?.[1];
+
+/** Texts of the catalog have characters that other encodings lack. */
+export async function requireUtf8(connection: Connection, server: string): Promise<void> {
+  const [row] = await connection.query({ text: "SHOW server_encoding" });
+  if (row?.[0] === "UTF8") return;
+  throw new CatalogError(
+    "unavailable",
+    `the database at ${server} has the encoding "${row?.[0]}"`,
+    {
+      hint: "Create one with: CREATE DATABASE annals ENCODING 'UTF8' TEMPLATE template0",
+    },
+  );
+}

@@ -13,7 +13,13 @@ import {
   type ServerView,
   severalModels,
 } from "../../../storage/view-origin.ts";
-import { type Connection, type Connections, isMissing, type Row } from "./postgres-connection.ts";
+import {
+  type Connection,
+  type Connections,
+  isMissing,
+  type Row,
+  requireUtf8,
+} from "./postgres-connection.ts";
 import {
   tables as createTables,
   dropTables,
@@ -26,9 +32,9 @@ import {
 } from "./schema.ts";
 
 /** One generation: a row of the metadata. */
-export interface Edition {
+export interface Generation {
   readonly tables: Tables;
-  readonly edition: string;
+  readonly uuid: string;
   readonly position: Position;
   readonly turn: number;
   readonly lastEntity: number;
@@ -48,7 +54,7 @@ const COLUMNS =
  * resets a view of another log or model. With `bulk` it creates a staging generation, and drops
  * staging generations of earlier rebuilds.
  */
-export async function prepareView(connections: Connections, view: ServerView): Promise<Edition> {
+export async function prepareView(connections: Connections, view: ServerView): Promise<Generation> {
   const prepared = await exclusively(connections, view.name, async (connection) => {
     await requireUtf8(connection, connections.server);
     await createMetadata(connection, view.name);
@@ -56,48 +62,48 @@ export async function prepareView(connections: Connections, view: ServerView): P
       for (const leftover of await leftovers(connection, view.name)) {
         await drop(connection, leftover);
       }
-      return { edition: await create(connection, view, false), old: undefined, why: undefined };
+      return { generation: await create(connection, view, false), old: undefined, why: undefined };
     }
     await migrate(connection, view.name);
     const live = await findLive(connection, view.name, true);
     if (live === undefined) {
-      return { edition: await create(connection, view, true), old: undefined, why: undefined };
+      return { generation: await create(connection, view, true), old: undefined, why: undefined };
     }
     if (!(await isWhole(connection, live.tables))) {
-      return { edition: await replace(connection, view, live), old: live, why: undefined };
+      return { generation: await replace(connection, view, live), old: live, why: undefined };
     }
     const verdict = await judgeLive(connection, live, view);
     if (verdict === "own" || verdict === "stale") view.onStale?.(verdict === "stale");
     if (verdict === "own" || verdict === "stale" || verdict === "ahead") {
-      return { edition: live, old: undefined, why: undefined };
+      return { generation: live, old: undefined, why: undefined };
     }
-    const edition = await replace(connection, view, live);
-    return { edition, old: live, why: live.position > 0 ? verdict : undefined };
+    const generation = await replace(connection, view, live);
+    return { generation, old: live, why: live.position > 0 ? verdict : undefined };
   });
   if (prepared.old !== undefined) await dropLater(connections, view.name, prepared.old.tables);
   if (prepared.why !== undefined) view.onEmptied?.(prepared.why);
-  return prepared.edition;
+  return prepared.generation;
 }
 
 /** Replaces the live generation by an empty one, and drops the old one. */
-export async function resetView(connections: Connections, view: ServerView): Promise<Edition> {
-  const { old, edition } = await exclusively(connections, view.name, async (connection) => {
+export async function resetView(connections: Connections, view: ServerView): Promise<Generation> {
+  const { old, generation } = await exclusively(connections, view.name, async (connection) => {
     await createMetadata(connection, view.name);
     const old = await findLive(connection, view.name, true);
-    return { old, edition: await replace(connection, view, old) };
+    return { old, generation: await replace(connection, view, old) };
   });
   if (old !== undefined) await dropLater(connections, view.name, old.tables);
-  return edition;
+  return generation;
 }
 
 /** Empties a generation that is not live. */
-export async function resetBeside(
+export async function resetStaging(
   connections: Connections,
   view: ServerView,
-  beside: Edition,
-): Promise<Edition> {
+  staging: Generation,
+): Promise<Generation> {
   return exclusively(connections, view.name, async (connection) => {
-    await drop(connection, beside.tables);
+    await drop(connection, staging.tables);
     return create(connection, view, false);
   });
 }
@@ -109,7 +115,7 @@ export async function resetBeside(
 export async function publish(
   connections: Connections,
   view: ServerView,
-  { staged, head }: { readonly staged: Edition; readonly head?: Position },
+  { staged, head }: { readonly staged: Generation; readonly head?: Position },
 ): Promise<() => Promise<void>> {
   const { tables } = staged;
   const own = [tables.aspectName, tables.entityKind, tables.entity, tables.aspectValue];
@@ -126,7 +132,7 @@ export async function publish(
     for (const [, at] of rows) {
       checkNotBehind(VIEW, { own: staged.position, inPlace: position(Number(at)), head });
     }
-    if (!(await setLive(connection, tables, true, staged.edition))) throw gone(view.name);
+    if (!(await setLive(connection, tables, true, staged.uuid))) throw gone(view.name);
     return rows.map(([generation]) => tablesOf(view.name, Number(generation)));
   });
   return async () => {
@@ -135,7 +141,7 @@ export async function publish(
 }
 
 /** Drops a staging generation. */
-export async function discard(connections: Connections, name: string, staged: Edition) {
+export async function discard(connections: Connections, name: string, staged: Generation) {
   await exclusively(connections, name, (connection) => drop(connection, staged.tables));
 }
 
@@ -147,7 +153,7 @@ async function findLive(
   connection: Connection,
   name: string,
   lock = false,
-): Promise<Edition | undefined> {
+): Promise<Generation | undefined> {
   const { view } = tablesOf(name, 0);
   const [row] = await connection.query({
     text: `SELECT ${COLUMNS} FROM ${view} WHERE name = $1 AND live ${lock ? "FOR UPDATE" : ""}`,
@@ -155,14 +161,14 @@ async function findLive(
   });
   if (row === undefined) return undefined;
   checkVersion(Number(row[2]));
-  return editionOf(name, row);
+  return generationOf(name, row);
 }
 
 /** Locks the row of a generation until the transaction ends. */
-export async function lockEdition(
+export async function lockGeneration(
   connection: Connection,
   tables: Tables,
-): Promise<{ readonly live: boolean; readonly edition: Edition } | undefined> {
+): Promise<{ readonly live: boolean; readonly generation: Generation } | undefined> {
   const [row] = await connection.query({
     text: `SELECT ${COLUMNS}, live FROM ${tables.view}
       WHERE name = $1 AND generation = $2 FOR UPDATE`,
@@ -170,18 +176,18 @@ export async function lockEdition(
   });
   if (row === undefined) return undefined;
   checkVersion(Number(row[2]));
-  return { live: row[7] === "t", edition: { ...editionOf("", row), tables } };
+  return { live: row[7] === "t", generation: { ...generationOf("", row), tables } };
 }
 
 /** `model`: model of the writer; a view that several models were written to has none. */
-export async function saveEdition(
+export async function saveGeneration(
   connection: Connection,
-  edition: Edition,
+  generation: Generation,
   model: string | undefined,
 ): Promise<void> {
-  const { tables, position, turn, lastEntity, record } = edition;
+  const { tables, position, turn, lastEntity, record } = generation;
   await connection.query({
-    name: "annals_save_edition",
+    name: "annals_save_generation",
     text: `UPDATE ${tables.view} SET position = $3, turn = $4, last_entity = $5,
       model = CASE WHEN $6::text IS NULL OR model = $6 THEN model ELSE $7 END, record = $8
       WHERE name = $1 AND generation = $2`,
@@ -252,18 +258,6 @@ async function createMetadata(connection: Connection, name: string): Promise<voi
   }
 }
 
-async function requireUtf8(connection: Connection, server: string): Promise<void> {
-  const [row] = await connection.query({ text: "SHOW server_encoding" });
-  if (row?.[0] === "UTF8") return;
-  throw new CatalogError(
-    "unavailable",
-    `the database at ${server} has the encoding "${row?.[0]}"`,
-    {
-      hint: "Create one with: CREATE DATABASE annals ENCODING 'UTF8' TEMPLATE template0",
-    },
-  );
-}
-
 /** False if the tables were dropped, but not their row. */
 async function isWhole(connection: Connection, tables: Tables): Promise<boolean> {
   const own = [tables.aspectName, tables.entityKind, tables.entity, tables.aspectValue];
@@ -274,7 +268,11 @@ async function isWhole(connection: Connection, tables: Tables): Promise<boolean>
   return row?.[0] === "t";
 }
 
-async function create(connection: Connection, view: ServerView, live: boolean): Promise<Edition> {
+async function create(
+  connection: Connection,
+  view: ServerView,
+  live: boolean,
+): Promise<Generation> {
   const { generations } = tablesOf(view.name, 0);
   const [next] = await connection.query({ text: "SELECT nextval($1)", values: [generations] });
   const tables = tablesOf(view.name, Number(next?.[0]));
@@ -288,15 +286,15 @@ async function create(connection: Connection, view: ServerView, live: boolean): 
     ],
   });
   if (row === undefined) throw gone(view.name);
-  return editionOf(view.name, row);
+  return generationOf(view.name, row);
 }
 
 /** Creates a new live generation with the log and model of the old one. */
 async function replace(
   connection: Connection,
   view: ServerView,
-  old: Edition | undefined,
-): Promise<Edition> {
+  old: Generation | undefined,
+): Promise<Generation> {
   if (old !== undefined) await setLive(connection, old.tables, false);
   return create(connection, view, true);
 }
@@ -305,18 +303,22 @@ async function setLive(
   connection: Connection,
   { view, generation }: Tables,
   live: boolean,
-  edition?: string,
+  uuid?: string,
 ): Promise<boolean> {
   const rows = await connection.query({
     text: `UPDATE ${view} SET live = $3 WHERE name = $1 AND generation = $2
       AND edition = coalesce($4::uuid, edition) RETURNING 1`,
-    values: [VIEW, generation, String(live), edition ?? null],
+    values: [VIEW, generation, String(live), uuid ?? null],
   });
   return rows.length > 0;
 }
 
 /** Compares log and model (storage/view-origin.ts); a view that continues stores its own. */
-async function judgeLive(connection: Connection, { tables, position }: Edition, view: ServerView) {
+async function judgeLive(
+  connection: Connection,
+  { tables, position }: Generation,
+  view: ServerView,
+) {
   const [made] = await connection.query({
     text: `SELECT model, log FROM ${tables.view} WHERE name = $1 AND generation = $2`,
     values: [VIEW, tables.generation],
@@ -373,10 +375,10 @@ function exclusively<T>(
   });
 }
 
-function editionOf(name: string, row: Row): Edition {
+function generationOf(name: string, row: Row): Generation {
   return {
     tables: tablesOf(name, Number(row[0])),
-    edition: String(row[1]),
+    uuid: String(row[1]),
     position: position(Number(row[3])),
     turn: Number(row[4]),
     lastEntity: Number(row[5]),
@@ -388,7 +390,7 @@ function editionOf(name: string, row: Row): Edition {
 export async function lookForLive(
   connection: Connection,
   name: string,
-): Promise<Edition | undefined> {
+): Promise<Generation | undefined> {
   try {
     return await findLive(connection, name);
   } catch (error) {

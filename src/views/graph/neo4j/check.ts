@@ -9,12 +9,12 @@ const OLDEST: readonly [major: number, minor: number] = [5, 26];
 
 /** Rejects if the server cannot be reached. No findings: the check passed. */
 export async function checkNeo4j(
-  place: ServerAddress,
+  address: ServerAddress,
 ): Promise<{ readonly version: string; readonly findings: readonly string[] }> {
-  const server = connectNeo4j(place);
+  const server = connectNeo4j(address);
   try {
     const version = await server.version();
-    const findings = [...versionFindings(version), ...(await writeFindings(server, place))];
+    const findings = [...versionFindings(version), ...(await writeFindings(server, address))];
     if (findings.length === 0) findings.push(...(await memoryFindings(server)));
     return { version, findings };
   } finally {
@@ -34,9 +34,9 @@ function versionFindings(version: string): readonly string[] {
 /** Tries to create and delete a constraint and a node. */
 async function writeFindings(
   server: Neo4jServer,
-  place: ServerAddress,
+  address: ServerAddress,
 ): Promise<readonly string[]> {
-  const label = `${namesOf(place.name).view}_check_${randomUUID().slice(0, 8)}`;
+  const label = `${namesOf(address.name).view}_check_${randomUUID().slice(0, 8)}`;
   const findings: string[] = [];
   const may = async (what: string, remedy: string, done: () => Promise<unknown>): Promise<void> => {
     try {

@@ -10,10 +10,10 @@ import { createFollowing } from "./read/traverse.ts";
 import { namesOf } from "./schema.ts";
 
 export async function openNeo4jGraphReader(
-  place: ServerAddress,
+  address: ServerAddress,
 ): Promise<GraphReader & Dump<GraphRow>> {
-  const server = connectNeo4j(place);
-  const generation = createLiveGeneration(server, namesOf(place.name));
+  const server = connectNeo4j(address);
+  const generation = createLiveGeneration(server, namesOf(address.name));
   const neighbours = createNeighbourhood(generation);
   const follow = createFollowing(generation);
   const stamps = createStampsQuery(generation);

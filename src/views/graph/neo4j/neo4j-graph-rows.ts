@@ -33,9 +33,12 @@ interface Live {
  * Connects with the first query. A view that does not exist has no rows. `staged`: reads a staging
  * generation.
  */
-export async function openNeo4jGraphRows(place: ServerAddress, staged?: Staged): Promise<ViewRows> {
-  const server = connectNeo4j(place);
-  const names = namesOf(place.name);
+export async function openNeo4jGraphRows(
+  address: ServerAddress,
+  staged?: Staged,
+): Promise<ViewRows> {
+  const server = connectNeo4j(address);
+  const names = namesOf(address.name);
   const fitting = createAdaptivePageSize(URNS_MAX);
 
   async function find(): Promise<Live | undefined> {

@@ -16,10 +16,10 @@ import { createEdgeWriter } from "./write/edge-writer.ts";
 const GROWTH = 1.1;
 
 /** Rejects if the server cannot be reached. */
-export async function openNeo4jGraphSink(place: ServerView): Promise<GraphSink> {
-  const server = connectNeo4j(place);
+export async function openNeo4jGraphSink(address: ServerView): Promise<GraphSink> {
+  const server = connectNeo4j(address);
   try {
-    const view = await openView(server, namesOf(place.name), place);
+    const view = await openView(server, namesOf(address.name), address);
     return createSink(server, view);
   } catch (error) {
     await server.close();

@@ -39,9 +39,9 @@ export interface SearchRow {
 
 /** The view may be created later; until then it is empty. */
 export async function openElasticsearchSearchReader(
-  place: ServerAddress,
+  address: ServerAddress,
 ): Promise<SearchReader & Dump<SearchRow>> {
-  const reading = openElasticsearchReading(searchShape, place, searchAsker);
+  const reading = openElasticsearchReading(searchShape, address, searchAsker);
   const known = createCheckpointCache(() => reading.state());
   let closed = false;
 

@@ -26,13 +26,13 @@ const URN_TEXT = `text.${encoded("urn")}`;
 
 /** Connects with the first query. `staged`: reads a staging generation. */
 export async function openElasticsearchSearchRows(
-  place: ServerAddress,
+  address: ServerAddress,
   staged?: Staged,
 ): Promise<ViewRows> {
   return openElasticsearchViewRows<StoredSource, SearchKept>(
     {
       shape: searchShape,
-      place,
+      address,
       asker: searchAsker,
       staged: staged as StoredViewState<SearchKept> | undefined,
     },

@@ -33,8 +33,8 @@ import {
 import { fromUnitOrder } from "./stored-text.ts";
 
 /** Rejects with `unavailable` if the server does not respond. */
-export async function openElasticsearchSearchSink(place: ServerView): Promise<SearchSink> {
-  const view = await openElasticsearchView(searchShape, place, searchAsker);
+export async function openElasticsearchSearchSink(address: ServerView): Promise<SearchSink> {
+  const view = await openElasticsearchView(searchShape, address, searchAsker);
   let closed = false;
   const usable = (): void => {
     if (closed) {

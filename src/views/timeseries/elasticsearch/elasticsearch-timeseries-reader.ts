@@ -50,9 +50,9 @@ type Query = estypes.QueryDslQueryContainer;
 type Range = Parameters<TimeseriesReader["count"]>[0];
 
 export async function openElasticsearchTimeseriesReader(
-  place: ServerAddress,
+  address: ServerAddress,
 ): Promise<ElasticsearchTimeseriesReader> {
-  const reading = openElasticsearchReading(timeseriesShape, place, timeseriesAsker);
+  const reading = openElasticsearchReading(timeseriesShape, address, timeseriesAsker);
   const { names, ask, search } = reading;
 
   /** Without a place: of all that the type of the urn has. */

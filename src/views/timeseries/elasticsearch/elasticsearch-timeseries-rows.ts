@@ -22,13 +22,13 @@ import {
 
 /** Connects with the first query. `staged`: reads a staging generation. */
 export async function openElasticsearchTimeseriesRows(
-  place: ServerAddress,
+  address: ServerAddress,
   staged?: Staged,
 ): Promise<ViewRows> {
   return openElasticsearchViewRows<StoredEvent, Kept>(
     {
       shape: timeseriesShape,
-      place,
+      address,
       asker: timeseriesAsker,
       staged: staged as StoredViewState<Kept> | undefined,
     },

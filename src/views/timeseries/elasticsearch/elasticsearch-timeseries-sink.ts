@@ -35,8 +35,10 @@ import { createTruncations, noted } from "./truncations.ts";
 /** Removals that are looked for together. */
 const REMOVES_MAX = 200;
 
-export async function openElasticsearchTimeseriesSink(place: ServerView): Promise<TimeseriesSink> {
-  const view = await openElasticsearchView(timeseriesShape, place, timeseriesAsker);
+export async function openElasticsearchTimeseriesSink(
+  address: ServerView,
+): Promise<TimeseriesSink> {
+  const view = await openElasticsearchView(timeseriesShape, address, timeseriesAsker);
   const truncations = createTruncations(view);
   const { removeStored, storedOf } = createLooking(view);
 
