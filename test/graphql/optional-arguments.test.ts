@@ -1,7 +1,7 @@
 /** Optional arguments of mutations and lists that change the result. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningService, runningService } from "../support/running-service.ts";
-import { ask, ROOT } from "./graphql-client.ts";
+import { ask, faultOf, ROOT } from "./graphql-client.ts";
 import { mutationsOf } from "./run-mutations.ts";
 
 const orders = "urn:li:dataset:(urn:li:dataPlatform:hive,orders,PROD)";
@@ -117,4 +117,22 @@ test("deleting an ownership type keeps the references to it on request", async (
   expect(await owned(false)).toBe(true);
   expect(await owned(true)).toBe(false);
   expect(await owned()).toBe(false);
+});
+
+test("operations are counted by the days of a time zone", async () => {
+  const timestampMillis = Date.parse("2026-03-28T23:30:00Z");
+  const operation = { timestampMillis, lastUpdatedTimestamp: 1, operationType: "INSERT" };
+  await service.client.upsert(orders, "operation", operation);
+  const query = (options: string) =>
+    `{ dataset(urn: "${orders}") { operationsStats(input: {range: ALL ${options}}) { buckets { bucket } } } }`;
+  const days = async (options: string) => {
+    const { dataset } = await listed(query(options));
+    return dataset.operationsStats.buckets.map(({ bucket }: { bucket: number }) =>
+      new Date(bucket).toISOString(),
+    );
+  };
+  expect(await days("")).toEqual(["2026-03-28T00:00:00.000Z"]);
+  expect(await days('timeZone: "Europe/Berlin"')).toEqual(["2026-03-28T23:00:00.000Z"]);
+  const unknown = await ask(service.client, query('timeZone: "Mars"'));
+  expect(faultOf(unknown)?.extensions.code).toBe(400);
 });

@@ -38,7 +38,6 @@ export const withoutEffect: readonly (readonly [name: string, reason: string])[]
   ["ScrollAcrossLineageInput.keepAlive", scroll],
   ["Dataset.usageStats(resource)", "The statistics are those of the dataset."],
   ["Dataset.usageStats(timeZone)", "Buckets keep the length with which they were written."],
-  ["OperationsStatsInput.timeZone", "Buckets are days in UTC."],
   ["BrowsePathsInput.type", "The urn states the type."],
   ["ListRecommendationsInput.userUrn", scenario],
   ["RecommendationRequestContext.searchRequestContext", scenario],

@@ -1,6 +1,7 @@
 /** Usage, profiles and operations of datasets and dashboards, from their timeseries. */
 import type { Privilege } from "../../../auth/policies/privileges.ts";
-import { dayMs } from "../../../lib/calendar.ts";
+import { CatalogError } from "../../../core/errors.ts";
+import { dayMs, startOfDayIn } from "../../../lib/calendar.ts";
 import { type JsonObject, jsonObject } from "../../../lib/json.ts";
 import type { Resolver, Viewer } from "../../context.ts";
 import { objectsIn } from "../../mapping/mapping.ts";
@@ -114,20 +115,37 @@ function totalsOf(events: readonly JsonObject[]) {
   };
 }
 
+interface OperationsInput {
+  readonly range?: Maybe<string>;
+  readonly timeZone?: Maybe<string>;
+}
+
+/** startOfDayIn, but throws `malformed` for an unknown time zone. */
+function daysIn(timeZone: string): (time: number) => number {
+  try {
+    return startOfDayIn(timeZone);
+  } catch {
+    throw new CatalogError("malformed", `timeZone is "${timeZone.slice(0, 120)}"`, {
+      hint: "Send a time zone of the IANA database, such as Europe/Berlin",
+    });
+  }
+}
+
 async function operationsStats(
   { urn }: EntitySource,
-  { input }: { input?: Maybe<{ readonly range?: Maybe<string> }> },
+  { input }: { input?: Maybe<OperationsInput> },
   viewer: Viewer,
 ) {
+  const startOfDay = daysIn(input?.timeZone ?? "UTC");
   if (!(await mayView("VIEW_DATASET_OPERATIONS", urn, viewer))) return {};
   const startTimeMillis = startOf(input?.range, viewer.now());
   const of = { urn, entity: "dataset", aspect: "operation" };
   const events = await eventsOf(of, { startTimeMillis }, viewer);
-  const dayOf = ({ timestampMillis }: JsonObject) => Math.floor(Number(timestampMillis) / dayMs);
+  const dayOf = ({ timestampMillis }: JsonObject) => startOfDay(Number(timestampMillis));
   const days = [...Map.groupBy(events, dayOf)].sort(([a], [b]) => a - b);
   return {
     buckets: days.map(([day, own]) => ({
-      bucket: day * dayMs,
+      bucket: day,
       duration: "DAY",
       resource: urn,
       aggregations: totalsOf(own),
