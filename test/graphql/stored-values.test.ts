@@ -52,6 +52,24 @@ test("an input of a type that a list lacks is omitted from the list", async () =
   expect(await read(urn, selected)).toEqual({ info: { name: "Tides", inputs: [{ urn: table }] } });
 });
 
+test("a required entity of another type is named in the error", async () => {
+  const urn = "urn:li:dataset:(urn:li:dataPlatform:hive,gauges,PROD)";
+  await service.client.upsert(urn, "forms", {
+    ...{ completedForms: [], verifications: [] },
+    incompleteForms: [{ urn: "urn:li:tag:tides", incompletePrompts: [], completedPrompts: [] }],
+  });
+  const selected = "... on Dataset { name forms { incompleteForms { form { urn } } } }";
+  const query = `query($urn: String!) { entity(urn: $urn) { ${selected} } }`;
+  const { body } = await ask(service.client, query, { urn });
+  expect(body.errors).toEqual([
+    expect.objectContaining({
+      message: expect.stringContaining('"urn:li:tag:tides" is not of the type Form'),
+      extensions: expect.objectContaining({ code: 400, type: "BAD_REQUEST" }),
+    }),
+  ]);
+  expect(body.data.entity.name).toBe("gauges");
+});
+
 test("a dismissed announcement is a setting of the user", async () => {
   const urn = "urn:li:corpuser:ada";
   const dismissed = ["urn:li:post:storm"];

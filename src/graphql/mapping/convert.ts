@@ -14,6 +14,7 @@ import {
   isNonNullType,
   isObjectType,
 } from "graphql";
+import { CatalogError } from "../../core/errors.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import { inPieces } from "../long-lists.ts";
 import { type EntitySource, namedBy } from "../queries/entity-source.ts";
@@ -36,9 +37,8 @@ export const isEntityTypename = (name: string): boolean => entityTypenames.has(n
 
 export function converterTo(type: GraphQLOutputType, schema: GraphQLSchema): Convert {
   if (isNonNullType(type)) {
-    const convert = converterTo(type.ofType, schema);
-    const empty = emptyOf(type.ofType);
-    return (value, owner) => convert(value, owner) ?? empty(owner);
+    const convert = withEmpty(type.ofType, schema);
+    return (value, owner) => convert(value, owner) ?? refuseEntity(value, type.ofType);
   }
   if (isListType(type)) return toList(type.ofType, schema);
   if (isEnumType(type)) return toMember(type);
@@ -48,6 +48,22 @@ export function converterTo(type: GraphQLOutputType, schema: GraphQLSchema): Con
   }
   if (isObjectType(type)) return toObject(type.name);
   return scalars[type.name as keyof typeof scalars] ?? ((value) => value ?? undefined);
+}
+
+/** Converts a value that the type does not allow to the empty value of the type, if it has one. */
+function withEmpty(type: GraphQLOutputType, schema: GraphQLSchema): Convert {
+  const convert = converterTo(type, schema);
+  const empty = emptyOf(type);
+  return (value, owner) => convert(value, owner) ?? empty(owner);
+}
+
+/** Throws CatalogError `invalid` for an entity of another type, where a field requires one. */
+function refuseEntity(value: unknown, type: GraphQLOutputType): undefined {
+  const entity = entityIn(value);
+  if (entity === undefined) return undefined;
+  throw new CatalogError("invalid", `"${entity.urn}" is not of the type ${type}`, {
+    hint: "Write the aspect that names it with another urn",
+  });
 }
 
 /**
@@ -63,8 +79,8 @@ const toMember =
 
 /** Omits items that the type does not allow where it does not allow null, such as edges to other types. */
 function toList(ofType: GraphQLOutputType, schema: GraphQLSchema): Convert {
-  const convert = converterTo(ofType, schema);
   const omits = isNonNullType(ofType);
+  const convert = omits ? withEmpty(ofType.ofType, schema) : converterTo(ofType, schema);
   const item: Convert = (value, owner) =>
     value instanceof Promise ? value.then((one) => convert(one, owner)) : convert(value, owner);
   return (value, owner) => {
