@@ -76,7 +76,7 @@ function textOf(rollback: Rollback, runId: string, hard: boolean): string {
   const { aspectsReverted, entitiesDeleted = 0, unsafeEntitiesCount } = rollback;
   const removed = hard ? "delete" : "hide";
   return (
-    `roll back run ${runId}: revert ${aspectsReverted} aspects, ${removed} ${entitiesDeleted} entities` +
+    `roll back run ${runId}: aspects to revert: ${aspectsReverted}, entities to ${removed}: ${entitiesDeleted}` +
     (unsafeEntitiesCount > 0 ? ` (${unsafeEntitiesCount} of them have aspects of other runs)` : "")
   );
 }
