@@ -158,6 +158,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
       expect({ path, offered }).toEqual({ path, offered: [] });
     }
     expect(await page.getByLabel("Parts of access").innerText()).toBe("My tokens\nRoles");
+    await page.getByText("Generate Personal Access Tokens").waitFor();
     await page.goto(`${service.address}/ui/views`);
     await page.getByRole("alert").getByText("Manage System Operations").waitFor();
     shown.expectNoErrors();

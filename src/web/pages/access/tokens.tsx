@@ -41,6 +41,8 @@ export function Tokens({ mine }: { readonly mine: boolean }) {
   const noActor = actor === "";
   const queries = useQueryClient();
   const mayCreate = useMay()(...privilegesForTokens());
+  // All tokens are offered to those alone who may list them.
+  const mayList = !mine || mayCreate;
   const [creating, setCreating] = useState(false);
   const [revoked, setRevoked] = useState<Token>();
   const { data, error, refetch } = useQuery({
@@ -54,7 +56,7 @@ export function Tokens({ mine }: { readonly mine: boolean }) {
         },
       }),
     retry: false,
-    enabled: !noActor,
+    enabled: !noActor && mayList,
   });
   const revoke = async (id: string) => {
     setRevoked(undefined);
@@ -79,6 +81,13 @@ export function Tokens({ mine }: { readonly mine: boolean }) {
         >
           Act as the root user
         </button>
+      </Empty>
+    );
+  }
+  if (!mayList) {
+    return (
+      <Empty title="No tokens">
+        Creating and listing your tokens needs the privilege “Generate Personal Access Tokens”.
       </Empty>
     );
   }
