@@ -144,6 +144,8 @@ describe.skipIf(browserPath === undefined)(inBrowser("the page of an entity"), (
     for (const [source, target] of [
       ["raw", "staging"],
       ["staging", "mart"],
+      ["mart", "report"],
+      ["report", "letter"],
     ] as const) {
       const { status } = await service.client.upsert(dataset(target), "upstreamLineage", {
         upstreams: [{ dataset: dataset(source), type: "TRANSFORMED" }],
@@ -172,6 +174,14 @@ describe.skipIf(browserPath === undefined)(inBrowser("the page of an entity"), (
     await page.getByRole("button", { name: "Columns of shop.raw" }).waitFor();
     expect(await page.locator(".on-path").count()).toBe(2);
     await shown.check();
+    // The cards of a graph that has become wide keep their buttons.
+    for (const name of ["mart", "report"]) {
+      const uses = page.getByRole("button", { name: `Load uses of shop.${name}` });
+      await uses.first().click();
+    }
+    await page.getByRole("button", { name: "Load uses of shop.letter" }).click();
+    await page.getByText("No other uses").first().waitFor();
+    shown.expectNoErrors();
   });
 
   test("an edge names the aspect and path that state it, and links to them", async () => {

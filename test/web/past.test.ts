@@ -39,6 +39,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("looking back"), () => {
     position = await describeDataset("The first text");
     await service.client.upsert(DATASET, "schemaMetadata", schema("decimal"));
     await describeDataset("The second text");
+    await service.client.upsert(DATASET, "globalTags", { tags: [{ tag: "urn:li:tag:Old" }] });
   });
   afterAll(async () => {
     await browser?.[Symbol.asyncDispose]();
@@ -61,7 +62,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("looking back"), () => {
       await page.reload();
       await page.getByText("The first text").waitFor();
       await page.getByText("differs from now").waitFor();
-      await page.getByText(/Changed since: /).waitFor();
+      await page.getByText(/Changed since: .*tag Old added/).waitFor();
       await page.getByRole("link", { name: /^Columns/ }).click();
       await page.getByRole("listitem").filter({ hasText: "amount" }).getByText("int").waitFor();
       await page.getByText("differs from now").waitFor();

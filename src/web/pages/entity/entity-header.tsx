@@ -8,12 +8,12 @@ import { isUrn } from "../../api/urn.ts";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { EntityLink } from "../../components/entity-link.tsx";
 import { TypeGlyph } from "../../components/icon.tsx";
-import { differences } from "../../words/change-words.ts";
+import { wordsOfChange } from "../../words/change-words.ts";
 import { AsOfControl } from "./as-of-control.tsx";
 import { EntityActions } from "./entity-actions.tsx";
 import { EntityLinks } from "./entity-links.tsx";
 import { Labels } from "./labels.tsx";
-import { useNow } from "./now.tsx";
+import { differs, useNow } from "./now.tsx";
 import { assignmentsOf } from "./properties/definition.ts";
 
 interface HeaderProps {
@@ -90,12 +90,16 @@ function DifferenceToNow({ entity, asOf }: { readonly entity: Entity; readonly a
   const data = useNow(entity.urn, asOf);
   if (data === undefined) return null;
   const names = new Set([...entity.aspects.keys(), ...data.aspects.keys()]);
-  const sentences = [...names].flatMap((name) => {
-    const then = entity.aspects.get(name)?.value;
-    const now = data.aspects.get(name)?.value;
-    if (then === undefined) return [`${name} added`];
-    if (now === undefined) return [`${name} deleted`];
-    return differences(then, now);
+  const sentences = [...names].flatMap((aspectName) => {
+    const then = entity.aspects.get(aspectName);
+    const now = data.aspects.get(aspectName);
+    if (!differs(then?.value, now?.value)) return [];
+    return wordsOfChange({
+      changeType: now === undefined ? "DELETE" : "UPSERT",
+      aspectName,
+      ...(now && { aspect: now }),
+      ...(then && { previousAspectValue: then }),
+    });
   });
   return (
     <div className="notice">

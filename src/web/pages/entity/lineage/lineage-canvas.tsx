@@ -20,6 +20,7 @@ import type { ColumnEdge } from "./column-edges.ts";
 import { readColumnLineage } from "./columns.ts";
 import { type CardActions, CardActionsContext, EntityCard } from "./entity-card.tsx";
 import {
+  buttonsZoom,
   cardsZoom,
   cardWidth,
   columnsStep,
@@ -65,7 +66,7 @@ export function LineageCanvas({ root, graph, since, tools, onExpand, onAdd }: Ca
     };
     return {
       expand(urn, direction) {
-        view.current = { keep: urn };
+        view.current = { center: urn };
         onExpand(urn, direction);
       },
       toggleColumns: (urn) =>
@@ -155,15 +156,18 @@ function useColumnLineage(graph: Graph, limits: ReadonlyMap<string, number>) {
 const fitOptions = { minZoom: 0.6, maxZoom: 1, padding: 0.1 };
 
 /**
- * The part of the next layout that is visible: some entities, or the whole graph. In a graph that would be too small to
- * read, the root instead, or an entity where it was.
+ * The part of the next layout that is visible: some entities, or the whole graph. In a graph whose cards would be too
+ * small for buttons, one entity instead: in the middle, or where it was.
  */
-type NextView = "all" | { readonly keep: string } | { readonly show: readonly string[] };
+type NextView =
+  | { readonly center: string }
+  | { readonly keep: string }
+  | { readonly show: readonly string[] };
 
 function usePlaces(root: string, graph: Graph, columns: ReturnType<typeof shownColumns>) {
   const [places, setPlaces] = useState<Places>(new Map());
   const last = useRef(places);
-  const view = useRef<NextView>("all");
+  const view = useRef<NextView>({ center: root });
   const { fitView, getViewport, setCenter, setViewport } = useReactFlow();
   const store = useStoreApi();
   const showNode = (urn: string): void => {
@@ -188,15 +192,15 @@ function usePlaces(root: string, graph: Graph, columns: ReturnType<typeof shownC
       setPlaces(next);
       const wanted = view.current;
       requestAnimationFrame(() => {
-        if (wanted !== "all" && "show" in wanted) {
+        if ("show" in wanted) {
           void fitView({ ...fitOptions, nodes: wanted.show.map((id) => ({ id })) });
           return;
         }
         const { width, height } = store.getState();
         const { zoom } = getViewportForBounds(bounds, width, height, 0, 1, fitOptions.padding);
-        if (zoom >= fitOptions.minZoom) void fitView(fitOptions);
-        else if (wanted === "all") show.current(root);
-        else if ("keep" in wanted) {
+        if (zoom >= buttonsZoom) void fitView(fitOptions);
+        else if ("center" in wanted) show.current(wanted.center);
+        else {
           const [from, to] = [before.get(wanted.keep), next.get(wanted.keep)];
           if (from === undefined || to === undefined) return;
           const { x, y, zoom } = getViewport();
@@ -207,7 +211,7 @@ function usePlaces(root: string, graph: Graph, columns: ReturnType<typeof shownC
     return () => {
       current = false;
     };
-  }, [graph, columns, root, store, fitView, getViewport, setViewport]);
+  }, [graph, columns, store, fitView, getViewport, setViewport]);
   return { places, view, showNode };
 }
 
