@@ -35,8 +35,9 @@ export default function AspectsTab({ entity, asOf, now }: TabProps) {
   const url = useSearch({ strict: false }) as UrlQuery;
   const navigate = useNavigate();
   const { data: model = [] } = useQuery(modelQuery(typeOf(urn)));
+  const mayWrite = useMayWrite(urn);
   const absent = model
-    .filter(({ name, timeseries }) => !timeseries && !entity.aspects.has(name))
+    .filter(({ name, timeseries }) => !timeseries && !entity.aspects.has(name) && mayWrite(name))
     .map(({ name }) => name)
     .toSorted();
   const [wanted = ""] = listOf(url.aspect);
