@@ -294,6 +294,27 @@ describe.skipIf(browserPath === undefined)(inBrowser("the page of an entity"), (
     shown.expectNoErrors();
   });
 
+  test("a chart leaves room for the labels of large numbers", async () => {
+    const dataset = "urn:li:dataset:(urn:li:dataPlatform:hive,shop.large,PROD)";
+    for (const [timestampMillis, rowCount] of [
+      [1_700_000_000_000, 0],
+      [1_700_100_000_000, 12_000_000_000],
+    ]) {
+      const profile = { timestampMillis, rowCount };
+      const { status } = await service.client.upsert(dataset, "datasetProfile", profile);
+      expect(status).toBe(200);
+    }
+    await using shown = await browser.page();
+    const { page } = shown;
+    await page.goto(`${service.address}/ui/entity/${encoded(dataset)}/quality`);
+    const chart = page.getByRole("img", { name: "Chart of Row count" });
+    const whole = await chart.boundingBox();
+    // The labels are drawn to the left of the lines.
+    const lines = await chart.locator(".u-over").boundingBox();
+    expect((lines?.x ?? 0) - (whole?.x ?? 0)).toBeGreaterThan(100);
+    await shown.check();
+  });
+
   test("the past marks what differs from now", async () => {
     const dataset = "urn:li:dataset:(urn:li:dataPlatform:hive,shop.aged,PROD)";
     const describe = async (description: string) => {

@@ -10,6 +10,10 @@ interface ChartProps {
   readonly values: readonly (number | null)[];
 }
 
+/** Width of the axis with some labels, of which uPlot has none at first. */
+const axisWidth = (_: Plot, labels: readonly string[] | null): number =>
+  Math.max(56, ...(labels ?? []).map((label) => 16 + 7.5 * label.length));
+
 export default function SeriesChart({ label, times, values }: ChartProps) {
   const holder = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -24,7 +28,7 @@ export default function SeriesChart({ label, times, values }: ChartProps) {
         height: 150,
         legend: { show: false },
         cursor: { y: false },
-        axes: [axis, { ...axis, size: 56 }],
+        axes: [axis, { ...axis, size: axisWidth }],
         series: [
           {},
           { label, stroke: color("--accent"), width: 2, points: { show: times.length < 40 } },
