@@ -134,7 +134,7 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
       inTurn(async () => {
         const from = expected();
         if (upTo <= from.position) return;
-        // Evaluates the writes before any statement: an unreadable one stops the batch current.
+        // Evaluates the writes before any statement: an unreadable one stops the batch here.
         const fresh = writes.filter((one) => one.position > from.position);
         await retrying(async (attempt) => {
           if (attempt > 1) {
