@@ -264,11 +264,12 @@ describe.skipIf(browserPath === undefined)(inBrowser("the page of an entity"), (
     await choose("public");
     await page.getByRole("listitem").filter({ hasText: "public" }).waitFor();
     await page.locator(".entity-header").getByText("secret, public").waitFor();
-    const { body } = await service.client.get(`/entitiesV2/${encoded(FORECAST)}`);
-    expect(body.aspects.structuredProperties.value.properties[0].values).toEqual([
-      { string: "secret" },
-      { string: "public" },
-    ]);
+    // The page shows a write before the service has it.
+    const stored = async () => {
+      const { body } = await service.client.get(`/entitiesV2/${encoded(FORECAST)}`);
+      return body.aspects.structuredProperties.value.properties[0].values;
+    };
+    await expect.poll(stored).toEqual([{ string: "secret" }, { string: "public" }]);
     await page.getByRole("button", { name: "Edit Class" }).click();
     await page.getByRole("button", { name: "Remove", exact: true }).click();
     await page.getByText("No values yet").waitFor();
