@@ -75,7 +75,7 @@ function RoleRow({ urn, onAssign, onShow }: RowProps) {
   return (
     <tr>
       <td>
-        {name}
+        <span>{name}</span>
         <span className="muted small block">{description}</span>
       </td>
       <td className="cell-wrap">
