@@ -1,5 +1,4 @@
 /** Chooses the acting user, where the service trusts the actor header. */
-
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { actorStore } from "../api/http.ts";

@@ -29,20 +29,19 @@ const documents = documentsOf({
 const asked: WalkQuery[] = [];
 let partial = false;
 
+/** An entity that an edge from `before` leads to; undefined: from the start. */
+function reachedFrom(before: Reached | undefined, urn: string, degree: number): Reached {
+  const edge = { from: before?.urn ?? START, to: urn, type: "DownstreamOf" } as Reached["edge"];
+  const flags = { between: false, ignoredAsHop: false, explored: true, truncatedChildren: false };
+  return { urn, degree, edge, before, ...flags };
+}
+
 /** Chains n → n → n; one urn of the first degree does not exist, and a chart has the fourth degree. */
 const walk: WalkLineage = async (query) => {
   asked.push(query);
   const reached: Reached[] = [];
   const add = (urn: string, degree: number, before?: Reached) => {
-    const edge = { from: before?.urn ?? START, to: urn, type: "DownstreamOf" } as Reached["edge"];
-    const rest = {
-      before,
-      between: false,
-      ignoredAsHop: false,
-      explored: true,
-      truncatedChildren: false,
-    };
-    if (degree <= query.hops) reached.push({ urn, degree, edge, ...rest });
+    if (degree <= query.hops) reached.push(reachedFrom(before, urn, degree));
   };
   for (const { urn, degree } of nodes) {
     const chain = reached.find(
@@ -239,19 +238,7 @@ describe("a lineage search", () => {
       const reached: Reached[] = [];
       for (const [i, urn] of chain.slice(1).entries()) {
         const before = reached.at(-1);
-        const edge = {
-          from: before?.urn ?? START,
-          to: urn,
-          type: "DownstreamOf",
-        } as Reached["edge"];
-        const rest = {
-          before,
-          between: false,
-          ignoredAsHop: false,
-          explored: true,
-          truncatedChildren: false,
-        };
-        reached.push({ urn, degree: i + 1, edge, ...rest });
+        reached.push(reachedFrom(before, urn, i + 1));
       }
       return { reached, partial: false };
     };

@@ -1,5 +1,4 @@
 /** Values of a field of the query language that begin with a text, from the service. */
-
 import { useQuery } from "@tanstack/react-query";
 import { search } from "../../api/search.ts";
 import { keyOf } from "../../api/urn.ts";

@@ -1,5 +1,4 @@
 /** The columns of a dataset. Only visible rows are in the page, so 20,000 columns scroll. */
-
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { memo, useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Aspects } from "../../api/aspect.ts";

@@ -1,5 +1,4 @@
 /** Documentation of an entity: its Markdown with editing, properties, and what its type adds. */
-
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";

@@ -1,5 +1,4 @@
 /** The header of an entity: name, path, labels, links and state. */
-
 import { type Entity, useSummary } from "../../api/entities.ts";
 import { textAt } from "../../api/json.ts";
 import type { Summary } from "../../api/summary.ts";

@@ -1,5 +1,4 @@
 /** Facets with counts. A value is a filter; values of one facet are alternatives. */
-
 import { memo, useState } from "react";
 import { useSummary } from "../../api/entities.ts";
 import type { Facet } from "../../api/search.ts";

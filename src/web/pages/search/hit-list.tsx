@@ -1,5 +1,4 @@
 /** The results of a search, with highlighted matches and movement by arrow keys. */
-
 import { Link } from "@tanstack/react-router";
 import { type KeyboardEvent, memo, useMemo } from "react";
 import { useSummary } from "../../api/entities.ts";

@@ -1,5 +1,4 @@
 /** Facets of structured properties: the values that the entities of a search have. */
-
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { queryGraphql } from "../../api/http.ts";
 import { type Facet, search } from "../../api/search.ts";
