@@ -8,26 +8,21 @@ import { CatalogError } from "../../core/errors.ts";
 import { position } from "../../core/position.ts";
 import { parseTime } from "../../lib/calendar.ts";
 import type { Endpoint, Parameter } from "../schemas/endpoint.ts";
+import { query } from "../schemas/query-parameters.ts";
 
 const POSITION = "asOfPosition";
 const TIME = "asOfTime";
 
 /** Parameters of every endpoint that supports as-of reads. */
 export const asOfParameters: readonly Parameter[] = [
-  {
-    name: POSITION,
-    in: "query",
-    type: "string",
-    about:
-      "Reads as of this position of the log (an `X-Annals-Position` of a response). Current read permissions apply",
-  },
-  {
-    name: TIME,
-    in: "query",
-    type: "string",
-    about:
-      "Reads as of this time of the service's clock: epoch milliseconds, or `2026-03-01T12:00:00Z`. `X-Annals-Position` is the last position included",
-  },
+  query.string(
+    POSITION,
+    "Reads as of this position of the log (an `X-Annals-Position` of a response). Current read permissions apply",
+  ),
+  query.string(
+    TIME,
+    "Reads as of this time of the service's clock: epoch milliseconds, or `2026-03-01T12:00:00Z`. `X-Annals-Position` is the last position included",
+  ),
 ];
 
 export const asOfErrors = [

@@ -1,5 +1,6 @@
 /** Schemas of requests to the OpenAPI endpoints and of their replies. */
 import type { ListSchema, Parameter, Schema } from "./endpoint.ts";
+import { query } from "./query-parameters.ts";
 import * as schemas from "./schemas.ts";
 
 const { properties: systemProperties } = schemas.systemMetadata as {
@@ -120,36 +121,29 @@ export const aspect: Parameter = {
   about: "Name of an aspect, in any letter case",
 };
 
-export const systemMetadata: Parameter = {
-  name: "systemMetadata",
-  in: "query",
-  type: "boolean",
-  about: "Include system metadata and audit stamp of each aspect; `false` when absent",
-};
+export const systemMetadata: Parameter = query.boolean(
+  "systemMetadata",
+  "Include system metadata and audit stamp of each aspect; `false` when absent",
+);
 
 export const aspects: readonly Parameter[] = [
-  {
-    name: "aspects",
-    in: "query",
-    type: "strings",
-    about: "Names of aspects; all versioned ones when absent. Unknown names are ignored",
-  },
-  { name: "aspectNames", in: "query", type: "strings", about: "The same under its older name" },
+  query.strings(
+    "aspects",
+    "Names of aspects; all versioned ones when absent. Unknown names are ignored",
+  ),
+  query.strings("aspectNames", "The same under its older name"),
 ];
 
-export const asynchronous = (standard: boolean): Parameter => ({
-  name: "async",
-  in: "query",
-  type: "boolean",
-  about: `${standard} when absent. Either way the write is in the log when it is answered; true is answered with 202`,
-});
+export const asynchronous = (standard: boolean): Parameter =>
+  query.boolean(
+    "async",
+    `${standard} when absent. Either way the write is in the log when it is answered; true is answered with 202`,
+  );
 
-export const includeSoftDelete: Parameter = {
-  name: "includeSoftDelete",
-  in: "query",
-  type: "boolean",
-  about: "Include soft-deleted entities; `false` when absent",
-};
+export const includeSoftDelete: Parameter = query.boolean(
+  "includeSoftDelete",
+  "Include soft-deleted entities; `false` when absent",
+);
 
 export const notThere = [
   { code: "malformed", when: "the urn does not parse" },

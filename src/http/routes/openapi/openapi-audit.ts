@@ -7,6 +7,7 @@ import type { Operations } from "../../../jobs/operations.ts";
 import { dayMs } from "../../../lib/calendar.ts";
 import { ownValue } from "../../../lib/own-value.ts";
 import type { Endpoint } from "../../schemas/endpoint.ts";
+import { query } from "../../schemas/query-parameters.ts";
 
 const sizeMax = 1_000;
 /** Pages of the trail that one request reads at most; each reads a bounded part of the log. */
@@ -125,21 +126,11 @@ export const auditSearchRoutes: readonly Endpoint[] = [
     about:
       "The newest first. `listAuditEvents` has more: operations, rejected requests and uses of tokens. While `nextScrollId` is not null, continue with it, also after a page without events. `total` counts the events of this page, and one more if there may be more.",
     parameters: [
-      {
-        name: "startTime",
-        in: "query",
-        type: "long",
-        about: "Epoch milliseconds; a day ago when absent",
-      },
-      { name: "endTime", in: "query", type: "long", about: "Exclusive; now when absent" },
-      { name: "size", in: "query", type: "long", about: `1 to ${sizeMax}; 10 when absent` },
-      {
-        name: "scrollId",
-        in: "query",
-        type: "string",
-        about: "Scroll id of the previous response",
-      },
-      { name: "includeRaw", in: "query", type: "boolean", about: "Ignored, as in DataHub" },
+      query.long("startTime", "Epoch milliseconds; a day ago when absent"),
+      query.long("endTime", "Exclusive; now when absent"),
+      query.long("size", `1 to ${sizeMax}; 10 when absent`),
+      query.string("scrollId", "Scroll id of the previous response"),
+      query.boolean("includeRaw", "Ignored, as in DataHub"),
     ],
     body: {
       type: "object",

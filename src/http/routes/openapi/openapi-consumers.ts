@@ -5,6 +5,7 @@
 import { topics } from "../../../feed/topic-names.ts";
 import type { PartitionOffset, TopicOffsets } from "../../../feed/topic-offsets.ts";
 import type { Backing, Endpoint, Schema } from "../../schemas/endpoint.ts";
+import { query } from "../../schemas/query-parameters.ts";
 
 const ofTimeseries = "timeseries";
 
@@ -55,13 +56,8 @@ const consumerOffsets = (
   summary: `How far those are who follow ${kind}`,
   about: `${about} \`skipCache\` is accepted: nothing is kept.`,
   parameters: [
-    {
-      name: "detailed",
-      in: "query",
-      type: "boolean",
-      about: "With `partitions`. False when absent",
-    },
-    { name: "skipCache", in: "query", type: "boolean", about: "Accepted" },
+    query.boolean("detailed", "With `partitions`. False when absent"),
+    query.boolean("skipCache", "Accepted"),
   ],
   reply: placeSchema,
   errors: [{ code: "unavailable", when: "Kafka does not answer" }],

@@ -19,6 +19,7 @@ import {
   type Version,
 } from "../../schemas/openapi-forms.ts";
 import * as forms from "../../schemas/openapi-schemas.ts";
+import { query } from "../../schemas/query-parameters.ts";
 
 interface Asked {
   readonly aspects?: readonly string[];
@@ -114,13 +115,10 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       summary: "Read one aspect in one version",
       parameters: [
         ...[forms.entity, forms.urn, forms.aspect, forms.systemMetadata],
-        {
-          name: "version",
-          in: "query",
-          type: "long",
-          about:
-            "0 or absent: the latest. n: the n-th value. −k: the k-th before the latest. Of a timeseries aspect: the latest event at or before that time, in epoch milliseconds",
-        },
+        query.long(
+          "version",
+          "0 or absent: the latest. n: the n-th value. −k: the k-th before the latest. Of a timeseries aspect: the latest event at or before that time, in epoch milliseconds",
+        ),
         ...asOfParameters,
       ],
       reply: forms.aspectOut,

@@ -8,6 +8,7 @@ import { eachOf, openSystemMetadata } from "../../request/body/system-metadata.t
 import type { Answer, Endpoint } from "../../schemas/endpoint.ts";
 import { aspectText, entitiesText, type ModelNames } from "../../schemas/openapi-forms.ts";
 import * as forms from "../../schemas/openapi-schemas.ts";
+import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
 import { nothingToDelete, writeErrors } from "../restli/write-errors.ts";
 import { findMembers, type Member } from "./openapi-entities.ts";
@@ -110,7 +111,7 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
       name: "readLatest",
       summary: "Read several entities in the form of the first version",
       parameters: [
-        { name: "urns", in: "query", type: "strings", required: true, about: "Entities" },
+        query.strings("urns", "Entities", { required: true }),
         ...[...forms.aspects].reverse(),
         ...asOfParameters,
       ],
@@ -183,13 +184,11 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
       name: "deleteEntities",
       summary: "Delete entities, softly by default",
       parameters: [
-        { name: "urns", in: "query", type: "strings", required: true, about: "Entities" },
-        {
-          name: "soft",
-          in: "query",
-          type: "boolean",
-          about: "`true` (the default) sets the status to removed; `false` deletes the entities",
-        },
+        query.strings("urns", "Entities", { required: true }),
+        query.boolean(
+          "soft",
+          "`true` (the default) sets the status to removed; `false` deletes the entities",
+        ),
       ],
       reply: { type: "array", items: { type: "object" } },
       writes: true,

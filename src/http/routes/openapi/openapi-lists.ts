@@ -12,6 +12,7 @@ import {
   type Version,
 } from "../../schemas/openapi-forms.ts";
 import * as forms from "../../schemas/openapi-schemas.ts";
+import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
 import { searchErrors } from "../restli/search.ts";
 
@@ -19,57 +20,25 @@ import { searchErrors } from "../restli/search.ts";
 const countMax = 10_000;
 const countDefault = 10;
 
-const text = (name: string, about: string): Parameter => ({
-  name,
-  in: "query",
-  type: "string",
-  about,
-});
-/** A number in the query. */
-export const long = (name: string, about: string): Parameter => ({
-  name,
-  in: "query",
-  type: "long",
-  about,
-});
-
 /** Parameters of all pages. Other parameters of DataHub are ignored. */
 export const paging: readonly Parameter[] = [
-  long("count", `At most so many: ${countDefault} when absent, ${countMax} at most`),
-  text("scrollId", "Scroll id of the previous page; the other parameters must be the same"),
-  long("sliceId", "Where several read side by side: the slice with the number 0 has everything"),
-  long("sliceMax", "Number of slices"),
+  query.long("count", `At most so many: ${countDefault} when absent, ${countMax} at most`),
+  query.string("scrollId", "Scroll id of the previous page; the other parameters must be the same"),
+  query.long(
+    "sliceId",
+    "Where several read side by side: the slice with the number 0 has everything",
+  ),
+  query.long("sliceMax", "Number of slices"),
 ];
 
 const finding: readonly Parameter[] = [
-  text("query", "As people type it; `*` when absent"),
+  query.string("query", "As people type it; `*` when absent"),
   ...paging,
-  {
-    name: "sort",
-    in: "query",
-    type: "strings",
-    about: "Fields to sort by; `urn` when absent",
-  },
-  {
-    name: "sortCriteria",
-    in: "query",
-    type: "strings",
-    about: "The same as `sortCriteria`, over which it takes precedence",
-  },
-  {
-    name: "sortOrder",
-    in: "query",
-    type: "string",
-    values: ["ASCENDING", "DESCENDING"],
-    about: "`ASCENDING` when absent",
-  },
+  query.strings("sort", "Fields to sort by; `urn` when absent"),
+  query.strings("sortCriteria", "The same as `sortCriteria`, over which it takes precedence"),
+  query.string("sortOrder", "`ASCENDING` when absent", { values: ["ASCENDING", "DESCENDING"] }),
   forms.includeSoftDelete,
-  {
-    name: "skipAggregation",
-    in: "query",
-    type: "boolean",
-    about: "`facets` is empty; `true` when absent",
-  },
+  query.boolean("skipAggregation", "`facets` is empty; `true` when absent"),
   forms.systemMetadata,
 ];
 

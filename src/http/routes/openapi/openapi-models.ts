@@ -7,13 +7,14 @@ import { nearest } from "../../../lib/did-you-mean.ts";
 import type { EntityOutline } from "../../docs/docs-model.ts";
 import { atLeast } from "../../request/parameters.ts";
 import type { Answer, Endpoint, Parameter } from "../../schemas/endpoint.ts";
+import { query } from "../../schemas/query-parameters.ts";
 
 const base = "/openapi/v1/registry/models";
 const countDefault = 20;
 
 const paging: readonly Parameter[] = [
-  { name: "start", in: "query", type: "long", about: "0 when absent" },
-  { name: "count", in: "query", type: "long", about: `${countDefault} when absent` },
+  query.long("start", "0 when absent"),
+  query.long("count", `${countDefault} when absent`),
 ];
 
 type AspectOutline = EntityOutline["aspects"][number];

@@ -8,10 +8,10 @@ import { restoredMembers } from "../../../jobs/restore/restore-reply.ts";
 import { groupDigits } from "../../../lib/format-number.ts";
 import { atLeast } from "../../request/parameters.ts";
 import type { Answer, Endpoint, Parameter, Schema } from "../../schemas/endpoint.ts";
+import { query } from "../../schemas/query-parameters.ts";
 import { urn } from "../../schemas/schemas.ts";
 import { text, tooManyJobs, unauthenticated, unavailable } from "../operations/operation-forms.ts";
 import { indexSizesOf } from "../operations/operations.ts";
-import { long } from "./openapi-lists.ts";
 
 const row = { kind: "page", group: "OpenAPI" } as const;
 const search = "/openapi/operations/elasticSearch";
@@ -28,9 +28,7 @@ const getTaskStatus: Endpoint = {
   access: "operator",
   summary: "Read the status of a job",
   about: "Like `getEsTaskStatus` of `/operations`; 404 for an unknown job.",
-  parameters: [
-    { name: "task", in: "query", type: "string", required: true, about: "`<node>:<number>`" },
-  ],
+  parameters: [query.string("task", "`<node>:<number>`", { required: true })],
   reply: {
     type: "object",
     required: ["completed", "taskId", "runTimeNanos", "status"],
@@ -94,19 +92,12 @@ const getIndexSizes: Endpoint = {
   },
 };
 
-const aspectNames: Parameter = {
-  name: "aspectNames",
-  in: "query",
-  type: "strings",
-  about: "Only rows of these aspects",
-};
+const aspectNames: Parameter = query.strings("aspectNames", "Only rows of these aspects");
 
-const createDefaultAspects: Parameter = {
-  name: "createDefaultAspects",
-  in: "query",
-  type: "boolean",
-  about: "Write default aspects that are missing. False when absent",
-};
+const createDefaultAspects: Parameter = query.boolean(
+  "createDefaultAspects",
+  "Write default aspects that are missing. False when absent",
+);
 
 const restored: Schema = {
   type: "array",
@@ -165,20 +156,18 @@ const restoreIndices: Endpoint = {
   summary: "Restore entities in the views from the log",
   about: `As \`restoreIndices\` of \`/operations\`, with a batch size of 500. Without parameters: all there is. ${goesOn}`,
   parameters: [
-    { name: "urn", in: "query", type: "string", about: "This entity" },
-    {
-      name: "urnLike",
-      in: "query",
-      type: "string",
-      about: "Only entities whose urn is LIKE this pattern: `%` is any text, `_` one character",
-    },
-    { name: "aspectName", in: "query", type: "string", about: "Only rows of this aspect" },
+    query.string("urn", "This entity"),
+    query.string(
+      "urnLike",
+      "Only entities whose urn is LIKE this pattern: `%` is any text, `_` one character",
+    ),
+    query.string("aspectName", "Only rows of this aspect"),
     aspectNames,
-    long("start", "Rows to leave out at the beginning. 0 when absent"),
-    long("batchSize", `Rows of one batch. ${batchDefault.query} when absent`),
-    long("limit", "Rows in all. 0, as when absent, for no limit"),
-    long("gePitEpochMs", "Rows that were made at this time or later, in epoch milliseconds"),
-    long("lePitEpochMs", "Rows that were made at this time or earlier"),
+    query.long("start", "Rows to leave out at the beginning. 0 when absent"),
+    query.long("batchSize", `Rows of one batch. ${batchDefault.query} when absent`),
+    query.long("limit", "Rows in all. 0, as when absent, for no limit"),
+    query.long("gePitEpochMs", "Rows that were made at this time or later, in epoch milliseconds"),
+    query.long("lePitEpochMs", "Rows that were made at this time or earlier"),
     createDefaultAspects,
   ],
   async handle({ parameters, caller }, { operations }) {
@@ -202,7 +191,7 @@ const restoreIndicesOf: Endpoint = {
   about: `The body is a list of urns, at most ${groupDigits(urnsMax)}. ${goesOn}`,
   parameters: [
     aspectNames,
-    long("batchSize", `Rows of one batch. ${batchDefault.urns} when absent`),
+    query.long("batchSize", `Rows of one batch. ${batchDefault.urns} when absent`),
     createDefaultAspects,
   ],
   body: { type: "array", maxItems: urnsMax, items: urn },

@@ -5,24 +5,17 @@ import { isLaterSlice } from "../../../core/query/slice-options.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import type { Answer, Ask, Endpoint, Parameter, Schema } from "../../schemas/endpoint.ts";
 import * as forms from "../../schemas/openapi-schemas.ts";
+import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
 import { filterOf, type OpenApiFilter, openApiFilter, paging, sliceOf } from "./openapi-lists.ts";
 
-const list = (name: string, about: string): Parameter => ({
-  name,
-  in: "query",
-  type: "strings",
-  about,
-});
-const types = list("relationshipTypes", "Names of relationships; all when absent, and with `*`");
+const types = query.strings(
+  "relationshipTypes",
+  "Names of relationships; all when absent, and with `*`",
+);
 
-const direction = (values: readonly string[], about: string): Parameter => ({
-  name: "direction",
-  in: "query",
-  type: "string",
-  values,
-  about,
-});
+const direction = (values: readonly string[], about: string): Parameter =>
+  query.string("direction", about, { values });
 
 const end: Schema = {
   type: "object",
@@ -151,8 +144,8 @@ const rowsOf = (version: "v2" | "v3"): readonly Endpoint[] => {
       about,
       parameters: [
         types,
-        list("sourceTypes", "Entity types at the source; all when absent"),
-        list("destinationTypes", "Entity types at the destination; all when absent"),
+        query.strings("sourceTypes", "Entity types at the source; all when absent"),
+        query.strings("destinationTypes", "Entity types at the destination; all when absent"),
         direction(["OUTGOING", "INCOMING"], "`INCOMING`: source and destination change places"),
         ...paging,
         forms.includeSoftDelete,
@@ -208,7 +201,7 @@ const rowsOf = (version: "v2" | "v3"): readonly Endpoint[] => {
       summary: "Read the edges of an entity, page by page",
       parameters: [
         ...[forms.entity, forms.urn],
-        list("relationshipType", "Names of relationships; all when absent, and with `*`"),
+        query.strings("relationshipType", "Names of relationships; all when absent, and with `*`"),
         direction(["OUTGOING", "INCOMING"], "`OUTGOING` when absent: from the entity"),
         ...paging,
         forms.includeSoftDelete,

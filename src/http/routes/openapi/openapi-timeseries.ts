@@ -7,6 +7,7 @@ import { CatalogError } from "../../../core/errors.ts";
 import type { Endpoint } from "../../schemas/endpoint.ts";
 import type { ModelNames } from "../../schemas/openapi-forms.ts";
 import * as forms from "../../schemas/openapi-schemas.ts";
+import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
 
 const countDefault = 10;
@@ -63,30 +64,13 @@ export const timeseriesRoutes = (names: ModelNames): readonly Endpoint[] => [
     parameters: [
       forms.entity,
       forms.aspect,
-      {
-        name: "count",
-        in: "query",
-        type: "long",
-        about: `At most so many: ${countDefault} when absent, ${countMax} at most`,
-      },
-      {
-        name: "scrollId",
-        in: "query",
-        type: "string",
-        about: "Scroll id of the previous page; the other parameters must be the same",
-      },
-      {
-        name: "startTimeMillis",
-        in: "query",
-        type: "long",
-        about: "Start of the time range, inclusive",
-      },
-      {
-        name: "endTimeMillis",
-        in: "query",
-        type: "long",
-        about: "End of the time range, inclusive",
-      },
+      query.long("count", `At most so many: ${countDefault} when absent, ${countMax} at most`),
+      query.string(
+        "scrollId",
+        "Scroll id of the previous page; the other parameters must be the same",
+      ),
+      query.long("startTimeMillis", "Start of the time range, inclusive"),
+      query.long("endTimeMillis", "End of the time range, inclusive"),
       forms.systemMetadata,
     ],
     reply: forms.scrolled({

@@ -3,6 +3,7 @@ import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import type { Ask, Backing, Endpoint } from "../../schemas/endpoint.ts";
 import type { ModelNames } from "../../schemas/openapi-forms.ts";
+import { query } from "../../schemas/query-parameters.ts";
 import { positionOfTrace } from "../../schemas/trace-id.ts";
 
 interface Traced {
@@ -45,18 +46,8 @@ export const traceRoutes = (names: ModelNames): readonly Endpoint[] => [
         required: true,
         about: "32 hexadecimal digits",
       },
-      {
-        name: "onlyIncludeErrors",
-        in: "query",
-        type: "boolean",
-        about: "Return failures only; `true` when absent",
-      },
-      {
-        name: "detailed",
-        in: "query",
-        type: "boolean",
-        about: "Include messages; `false` when absent",
-      },
+      query.boolean("onlyIncludeErrors", "Return failures only; `true` when absent"),
+      query.boolean("detailed", "Include messages; `false` when absent"),
     ],
     body: {
       type: "object",

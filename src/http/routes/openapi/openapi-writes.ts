@@ -16,6 +16,7 @@ import {
   written,
 } from "../../schemas/openapi-forms.ts";
 import * as forms from "../../schemas/openapi-schemas.ts";
+import { query } from "../../schemas/query-parameters.ts";
 import { untilFound } from "../../schemas/search-sync.ts";
 import { traceParent } from "../../schemas/trace-id.ts";
 import { writeErrors } from "../restli/write-errors.ts";
@@ -160,19 +161,11 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
         "For good, as `POST /entities?action=delete`. One that is not there is deleted. With `aspects` or `clear` it takes no `Idempotency-Key`.",
       parameters: [
         ...[forms.entity, forms.urn],
-        {
-          name: "aspects",
-          in: "query",
-          type: "strings",
-          about:
-            "Only these aspects; unknown ones are ignored, and the key aspect stands for the whole entity",
-        },
-        {
-          name: "clear",
-          in: "query",
-          type: "boolean",
-          about: "All versioned aspects but the key; `false` when absent",
-        },
+        query.strings(
+          "aspects",
+          "Only these aspects; unknown ones are ignored, and the key aspect stands for the whole entity",
+        ),
+        query.boolean("clear", "All versioned aspects but the key; `false` when absent"),
       ],
       async handle(ask, backing) {
         const { urn, entityType } = placeOf(ask, names);
@@ -213,18 +206,14 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       parameters: [
         ...[forms.entity, forms.urn, forms.aspect],
         ...[forms.asynchronous(false), forms.systemMetadata],
-        {
-          name: "createIfNotExists",
-          in: "query",
-          type: "boolean",
-          about: "Write the aspect only if it does not exist; `true` when absent",
-        },
-        {
-          name: "createIfEntityNotExists",
-          in: "query",
-          type: "boolean",
-          about: "Write the aspect only if the entity does not exist; `false` when absent",
-        },
+        query.boolean(
+          "createIfNotExists",
+          "Write the aspect only if it does not exist; `true` when absent",
+        ),
+        query.boolean(
+          "createIfEntityNotExists",
+          "Write the aspect only if the entity does not exist; `false` when absent",
+        ),
       ],
       body:
         version === "v3"

@@ -10,6 +10,7 @@ import {
   valueAnswer,
   valueReply,
 } from "../../schemas/endpoint.ts";
+import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
 import { untilFound } from "../../schemas/search-sync.ts";
 import { nothingToDelete, writeErrors } from "./write-errors.ts";
@@ -170,19 +171,11 @@ const getAspect: Endpoint = {
   summary: "Read one aspect in one version",
   parameters: [
     { name: "urn", in: "path", type: "string", required: true, about: "The entity" },
-    {
-      name: "aspect",
-      in: "query",
-      type: "string",
-      required: true,
-      about: "Name of a versioned aspect",
-    },
-    {
-      name: "version",
-      in: "query",
-      type: "long",
-      about: "0 or absent: the latest. n: the n-th value. −k: the k-th before the latest",
-    },
+    query.string("aspect", "Name of a versioned aspect", { required: true }),
+    query.long(
+      "version",
+      "0 or absent: the latest. n: the n-th value. −k: the k-th before the latest",
+    ),
     ...asOfParameters,
   ],
   reply: {

@@ -3,6 +3,7 @@ import type { KeyOptions } from "../../../catalog/catalog.ts";
 import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
 import { namesIn } from "../../request/parameters.ts";
 import type { Ask, Endpoint, Parameter, Resource } from "../../schemas/endpoint.ts";
+import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
 
 export const entitiesV2Resource: Resource = {
@@ -11,21 +12,15 @@ export const entitiesV2Resource: Resource = {
   about: "Read entities with their aspects, stamps and system metadata.",
 };
 
-const aspects: Parameter = {
-  name: "aspects",
-  in: "query",
-  type: "strings",
-  about:
-    "Only these aspects: `List(ownership,status)`. All versioned aspects when absent; unknown names are ignored",
-};
+const aspects: Parameter = query.strings(
+  "aspects",
+  "Only these aspects: `List(ownership,status)`. All versioned aspects when absent; unknown names are ignored",
+);
 
-const alwaysIncludeKeyAspect: Parameter = {
-  name: "alwaysIncludeKeyAspect",
-  in: "query",
-  type: "boolean",
-  about:
-    "`true` when absent: the key aspect is always returned. `false`: only if it is stored and requested",
-};
+const alwaysIncludeKeyAspect: Parameter = query.boolean(
+  "alwaysIncludeKeyAspect",
+  "`true` when absent: the key aspect is always returned. `false`: only if it is stored and requested",
+);
 
 /** The requested parts of an entity, in the catalog's form. */
 function shownOf(
@@ -72,7 +67,7 @@ const getEntities: Endpoint = {
   name: "getEntities",
   summary: "Read several entities",
   parameters: [
-    { name: "ids", in: "query", type: "strings", required: true, about: "`List(<urn>,<urn>)`" },
+    query.strings("ids", "`List(<urn>,<urn>)`", { required: true }),
     aspects,
     alwaysIncludeKeyAspect,
     ...asOfParameters,

@@ -4,6 +4,7 @@ import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import { namesIn } from "../../request/parameters.ts";
 import type { Endpoint, Resource } from "../../schemas/endpoint.ts";
+import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
 
 export const entitiesVersionedResource: Resource = {
@@ -39,26 +40,16 @@ export const entityVersionedRoutes: readonly Endpoint[] = [
     about:
       "Aspects that the stamp does not name are the latest, and 0 is the latest. A version that is not there is left out. Results are called as they were asked for.",
     parameters: [
-      {
-        name: "ids",
-        in: "query",
-        type: "strings",
-        required: true,
-        about: `\`List((<urn> , <aspect>:<version>;…))\`, each percent-encoded; ${idsMax} at most`,
-      },
-      {
-        name: "entityType",
-        in: "query",
-        type: "string",
-        required: true,
-        about: "Entity type of all the urns",
-      },
-      {
-        name: "aspects",
-        in: "query",
-        type: "strings",
-        about: "Only these aspects, and the key. All versioned aspects when absent",
-      },
+      query.strings(
+        "ids",
+        `\`List((<urn> , <aspect>:<version>;…))\`, each percent-encoded; ${idsMax} at most`,
+        { required: true },
+      ),
+      query.string("entityType", "Entity type of all the urns", { required: true }),
+      query.strings(
+        "aspects",
+        "Only these aspects, and the key. All versioned aspects when absent",
+      ),
     ],
     reply: schemas.batchOf(schemas.entity),
     reads: "entities",

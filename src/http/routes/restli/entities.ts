@@ -12,6 +12,7 @@ import {
   valueAnswer,
   valueReply,
 } from "../../schemas/endpoint.ts";
+import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
 import { writeErrors } from "./write-errors.ts";
 
@@ -28,12 +29,10 @@ const listCountMax = 10_000;
 const namesMax = 10_000;
 const tooMany = { code: "too_large", when: `there are more than ${namesMax}` } as const;
 
-const aspects = {
-  name: "aspects",
-  in: "query",
-  type: "strings",
-  about: "Only these aspects: `List(ownership,status)`. All when absent",
-} as const;
+const aspects = query.strings(
+  "aspects",
+  "Only these aspects: `List(ownership,status)`. All when absent",
+);
 
 const snapshotReply: Schema = {
   type: "object",
@@ -313,7 +312,7 @@ const getSnapshots: Endpoint = {
   summary: "Read several entities as snapshots",
   deprecated: "Use `GET /entitiesV2?ids=…`.",
   parameters: [
-    { name: "ids", in: "query", type: "strings", required: true, about: "`List(<urn>,<urn>)`" },
+    query.strings("ids", "`List(<urn>,<urn>)`", { required: true }),
     aspects,
     ...asOfParameters,
   ],

@@ -9,6 +9,7 @@ import {
   valueAnswer,
   valueReply,
 } from "../../schemas/endpoint.ts";
+import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
 
 export const relationshipsResource: Resource = {
@@ -18,36 +19,20 @@ export const relationshipsResource: Resource = {
     "The graph that aspects state: owners, tags, parts, lineage. Reads include every write that was answered before.",
 };
 
-const urn: Parameter = {
-  name: "urn",
-  in: "query",
-  type: "string",
+const urn: Parameter = query.string("urn", "The entity; an unknown urn has no relationships", {
   required: true,
-  about: "The entity; an unknown urn has no relationships",
-};
-
-const direction: Parameter = {
-  name: "direction",
-  in: "query",
-  type: "string",
-  required: true,
-  values: ["INCOMING", "OUTGOING", "UNDIRECTED"],
-  about: "`OUTGOING`: edges from the entity. `INCOMING`: edges to the entity. `UNDIRECTED`: both",
-};
-
-const start: Parameter = {
-  name: "start",
-  in: "query",
-  type: "long",
-  about: "Number of relationships to skip. 0 when absent",
-};
-
-const count = (standard: number): Parameter => ({
-  name: "count",
-  in: "query",
-  type: "long",
-  about: `At most so many, and never more than 10,000. ${standard} when absent`,
 });
+
+const direction: Parameter = query.string(
+  "direction",
+  "`OUTGOING`: edges from the entity. `INCOMING`: edges to the entity. `UNDIRECTED`: both",
+  { required: true, values: ["INCOMING", "OUTGOING", "UNDIRECTED"] },
+);
+
+const start: Parameter = query.long("start", "Number of relationships to skip. 0 when absent");
+
+const count = (standard: number): Parameter =>
+  query.long("count", `At most so many, and never more than 10,000. ${standard} when absent`);
 
 const readErrors = [
   {
@@ -68,14 +53,11 @@ const getRelationships: Endpoint = {
   parameters: [
     urn,
     direction,
-    {
-      name: "types",
-      in: "query",
-      type: "strings",
-      required: true,
-      about:
-        "Names of relationships, as the model has them: once, repeated, with commas, or `List(a,b)`. A name that no edge has is answered with none",
-    },
+    query.strings(
+      "types",
+      "Names of relationships, as the model has them: once, repeated, with commas, or `List(a,b)`. A name that no edge has is answered with none",
+      { required: true },
+    ),
     start,
     count(100),
   ],
@@ -203,13 +185,11 @@ const getRelatedEntities: Endpoint = {
   parameters: [
     urn,
     direction,
-    {
-      name: "relationshipTypes",
-      in: "query",
-      type: "strings",
-      required: true,
-      about: "Names of relationships: once, repeated, or separated by commas",
-    },
+    query.strings(
+      "relationshipTypes",
+      "Names of relationships: once, repeated, or separated by commas",
+      { required: true },
+    ),
     start,
     count(200),
   ],

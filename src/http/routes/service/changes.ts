@@ -5,6 +5,7 @@ import { type Position, position, START } from "../../../core/position.ts";
 import { changeText, eventStream, jsonLines, type StreamForm } from "../../response/change-text.ts";
 import { feedTexts } from "../../response/feed-texts.ts";
 import type { Endpoint, ErrorCase, StreamedBody } from "../../schemas/endpoint.ts";
+import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
 
 interface Parameters {
@@ -37,46 +38,27 @@ const getChanges: Endpoint = {
   about:
     "With `Accept: text/event-stream` (or `application/x-ndjson`, one JSON object per line) the response is a stream: changes are sent as they happen, each with its position, and a heartbeat every 15 seconds. A client that reconnects with the last position, as browsers do, neither misses nor repeats a change. Otherwise the response is a page: continue with its `position` as `after`, or as `before` where the newest come first. A change is a MetadataChangeLog, with values as JSON; writes that only confirm a value are omitted. A stream ends after an hour at the latest, and with the service; also before a record that cannot be read, with an event `fault` (a line with `code` and `message`).",
   parameters: [
-    {
-      name: "after",
-      in: "query",
-      type: "long",
-      about: "Return changes after this position, such as the `X-Annals-Position` of a write",
-    },
-    {
-      name: "before",
-      in: "query",
-      type: "long",
-      about: "Of a page: return changes before this position, newest first",
-    },
-    {
-      name: "from",
-      in: "query",
-      type: "string",
-      values: ["start", "now", "end"],
-      about:
-        "`start` or `now`, instead of a position; `end` for a page of the latest changes, newest first. Without a position, pages begin at the start and streams now",
-    },
-    {
-      name: "entityType",
-      in: "query",
-      type: "strings",
-      about: "Only changes of entities of these types",
-    },
-    { name: "aspect", in: "query", type: "strings", about: "Only changes of these aspects" },
-    { name: "urn", in: "query", type: "strings", about: "Only changes of these entities" },
-    {
-      name: "previous",
-      in: "query",
-      type: "boolean",
-      about: "`true` includes the previous value of each change: `previousAspectValue`",
-    },
-    {
-      name: "limit",
-      in: "query",
-      type: "long",
-      about: `Of a page: at most so many, 1 to ${changesMax}; 100 when absent. There may be fewer, also none, before the end`,
-    },
+    query.long(
+      "after",
+      "Return changes after this position, such as the `X-Annals-Position` of a write",
+    ),
+    query.long("before", "Of a page: return changes before this position, newest first"),
+    query.string(
+      "from",
+      "`start` or `now`, instead of a position; `end` for a page of the latest changes, newest first. Without a position, pages begin at the start and streams now",
+      { values: ["start", "now", "end"] },
+    ),
+    query.strings("entityType", "Only changes of entities of these types"),
+    query.strings("aspect", "Only changes of these aspects"),
+    query.strings("urn", "Only changes of these entities"),
+    query.boolean(
+      "previous",
+      "`true` includes the previous value of each change: `previousAspectValue`",
+    ),
+    query.long(
+      "limit",
+      `Of a page: at most so many, 1 to ${changesMax}; 100 when absent. There may be fewer, also none, before the end`,
+    ),
     {
       name: "Last-Event-ID",
       in: "header",

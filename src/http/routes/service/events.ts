@@ -7,6 +7,7 @@ import { topics } from "../../../feed/topic-names.ts";
 import { dayMs } from "../../../lib/calendar.ts";
 import { atLeast } from "../../request/parameters.ts";
 import type { Endpoint } from "../../schemas/endpoint.ts";
+import { query } from "../../schemas/query-parameters.ts";
 import { unreadable } from "./changes.ts";
 
 export interface EventsOptions {
@@ -42,39 +43,23 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
     about:
       "The records of DataHub's topics, in Avro's JSON encoding; `/changes` has a simpler form. Continue with the `offsetId` of the response: it is a position of the log, so that no event is missed or repeated. `PlatformEvent_v1` has the meaning of changes for people (`entityChangeEvent`) and changed edges (`relationshipChangeEvent`); one change may be several of these. It also has the events of `/platform?action=producePlatformEvent`. With token authentication, `PlatformEvent_v1` needs the privilege Get Platform Events, the other topics Get Metadata Change Log Events.",
     parameters: [
-      {
-        name: "topic",
-        in: "query",
-        type: "string",
-        required: true,
-        values: Object.keys(kinds),
-        about: "Topic of the events",
-      },
-      {
-        name: "offsetId",
-        in: "query",
-        type: "string",
-        about: "Offset of the previous response. When absent, only events from now on are returned",
-      },
-      {
-        name: "limit",
-        in: "query",
-        type: "long",
-        about:
-          "Of at most so many changes, 1 to 5,000; 100 when absent. Fewer where they are large",
-      },
-      {
-        name: "pollTimeoutSeconds",
-        in: "query",
-        type: "long",
-        about: "Seconds to wait while there are no events; 10 when absent, which is the maximum",
-      },
-      {
-        name: "lookbackWindowDays",
-        in: "query",
-        type: "long",
-        about: "Without an offset: number of days before now at which to start",
-      },
+      query.string("topic", "Topic of the events", { required: true, values: Object.keys(kinds) }),
+      query.string(
+        "offsetId",
+        "Offset of the previous response. When absent, only events from now on are returned",
+      ),
+      query.long(
+        "limit",
+        "Of at most so many changes, 1 to 5,000; 100 when absent. Fewer where they are large",
+      ),
+      query.long(
+        "pollTimeoutSeconds",
+        "Seconds to wait while there are no events; 10 when absent, which is the maximum",
+      ),
+      query.long(
+        "lookbackWindowDays",
+        "Without an offset: number of days before now at which to start",
+      ),
     ],
     reply: {
       type: "object",

@@ -6,6 +6,7 @@
 import type { RegisteredSchema, SchemaRegistry } from "../../../feed/schema-registry.ts";
 import { REGISTRY } from "../../response/schema-registry-format.ts";
 import type { Ask, Endpoint, ErrorCase, Parameter, Schema } from "../../schemas/endpoint.ts";
+import { query } from "../../schemas/query-parameters.ts";
 import { closed, registrySettings, registryRow as row, subject } from "./registry-settings.ts";
 
 export interface SchemaRegistryOptions {
@@ -18,12 +19,7 @@ const version: Parameter = {
   type: "string",
   about: "Version number from 1, or `latest`",
 };
-const prefixed: Parameter = {
-  name: "subjectPrefix",
-  in: "query",
-  type: "string",
-  about: "Only subjects with this prefix",
-};
+const prefixed: Parameter = query.string("subjectPrefix", "Only subjects with this prefix");
 const id: Parameter = { name: "id", in: "path", type: "string", about: "Id of a schema" };
 
 const versioned: Schema = {
@@ -92,12 +88,7 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       summary: "List all versions of all subjects",
       parameters: [
         prefixed,
-        {
-          name: "latestOnly",
-          in: "query",
-          type: "boolean",
-          about: "Only the latest version of each subject",
-        },
+        query.boolean("latestOnly", "Only the latest version of each subject"),
       ],
       reply: { type: "array", items: versioned },
     },

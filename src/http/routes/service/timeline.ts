@@ -2,6 +2,7 @@
 import type { ChangeTransaction } from "../../../catalog/catalog.ts";
 import { changeCategories } from "../../../core/timeline/semantic-facts.ts";
 import type { Endpoint, Schema } from "../../schemas/endpoint.ts";
+import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
 
 type Asked = {
@@ -50,32 +51,16 @@ const timelineAt = (path: string, name: string): Endpoint => ({
     "One transaction for each write since the entity's last hard delete, oldest first. `semVer` counts from the first write in these categories: a removed or retyped field is a major change, a changed text a patch. A renamed field is one `MODIFY` with `modificationCategory` `RENAME`. At most the newest 10,000 transactions, and about 16 MiB.",
   parameters: [
     { name: "urn", in: "path", type: "string", required: true, about: "The entity" },
-    {
-      name: "categories",
-      in: "query",
-      type: "strings",
+    query.strings("categories", "Categories of changes: once, repeated, or separated by commas", {
       required: true,
       values: changeCategories,
-      about: "Categories of changes: once, repeated, or separated by commas",
-    },
-    {
-      name: "startTime",
-      in: "query",
-      type: "long",
-      about: "Start of the time range, in epoch milliseconds; no start when absent or -1",
-    },
-    {
-      name: "endTime",
-      in: "query",
-      type: "long",
-      about: "End of the time range, in epoch milliseconds; now when absent or 0",
-    },
-    {
-      name: "raw",
-      in: "query",
-      type: "boolean",
-      about: "Include the difference of the values, as a JSON Patch",
-    },
+    }),
+    query.long(
+      "startTime",
+      "Start of the time range, in epoch milliseconds; no start when absent or -1",
+    ),
+    query.long("endTime", "End of the time range, in epoch milliseconds; now when absent or 0"),
+    query.boolean("raw", "Include the difference of the values, as a JSON Patch"),
   ],
   reply: {
     type: "array",
