@@ -1,20 +1,19 @@
 /** Conventions of schema registries: path, media type and errors. */
 import type { CatalogError } from "../../core/errors.ts";
 import type { Schema } from "../schemas/endpoint.ts";
+import { complete } from "../schemas/endpoint.ts";
 
 export const REGISTRY = "/schema-registry/api";
 export const REGISTRY_MEDIA_TYPE = "application/vnd.schemaregistry.v1+json";
 export const REGISTRY_TYPE = `${REGISTRY_MEDIA_TYPE}; charset=utf-8`;
 
-export const registryErrorReply: Schema = {
-  type: "object",
-  description: "Why the schema registry refused a request.",
-  required: ["error_code", "message"],
-  properties: {
+export const registryErrorReply: Schema = complete(
+  {
     error_code: { type: "integer", description: "A number of the registry's own, or the status" },
     message: { type: "string" },
   },
-};
+  "Why the schema registry refused a request.",
+);
 
 /** The registry's own errors have their own numbers; other errors use the status. */
 export const registryErrorOf = (

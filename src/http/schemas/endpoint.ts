@@ -218,11 +218,18 @@ export const endpointId = ({ method, path, name }: Endpoint): string => `${metho
 
 type ExpandSnapshots = (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
 
-/** The reply of an action: its result under `value`. */
-export const valueReply = (schema: Schema): Schema => ({
+/** An object with all of these members. */
+export const complete = (
+  properties: Readonly<Record<string, Schema>>,
+  description?: string,
+): BodySchema => ({
   type: "object",
-  required: ["value"],
-  properties: { value: schema },
+  ...(description !== undefined && { description }),
+  required: Object.keys(properties),
+  properties,
 });
+
+/** The reply of an action: its result under `value`. */
+export const valueReply = (schema: Schema): Schema => complete({ value: schema });
 
 export const valueAnswer = (value: unknown): Answer => ({ json: JSON.stringify({ value }) });

@@ -1,5 +1,6 @@
 /** Schemas of requests to the OpenAPI endpoints and of their replies. */
 import type { ListSchema, Parameter, Schema } from "./endpoint.ts";
+import { complete } from "./endpoint.ts";
 import { query } from "./query-parameters.ts";
 import * as schemas from "./schemas.ts";
 
@@ -84,15 +85,13 @@ export const entityOut = {
     properties: { urn: schemas.urn },
     additionalProperties: aspectOut,
   },
-  v2: {
-    type: "object",
-    description: "An entity with its aspects.",
-    required: ["urn", "aspects"],
-    properties: {
+  v2: complete(
+    {
       urn: schemas.urn,
       aspects: { type: "object", additionalProperties: aspectOut },
     },
-  },
+    "An entity with its aspects.",
+  ),
 } as const satisfies Readonly<Record<string, Schema>>;
 
 export const listOf = (items: Schema): Schema => ({ type: "array", items });

@@ -4,6 +4,7 @@
  */
 import { conditions } from "../docs/docs-filters.ts";
 import type { Schema } from "./endpoint.ts";
+import { complete } from "./endpoint.ts";
 
 const string = (description: string): Schema => ({ type: "string", description });
 const millis = (description: string): Schema => ({
@@ -21,16 +22,13 @@ export const urn: Schema = {
 };
 
 /** A page of urns; `count` says what is counted. */
-export const urnPage = (count: string): Schema => ({
-  type: "object",
-  required: ["entities", "start", "count", "total"],
-  properties: {
+export const urnPage = (count: string): Schema =>
+  complete({
     entities: { type: "array", items: urn },
     start: { type: "integer" },
     count: { type: "integer", description: count },
     total: { type: "integer", description: "Total number of items" },
-  },
-});
+  });
 
 export const auditStamp: Schema = {
   type: "object",
@@ -112,11 +110,8 @@ export const asyncSwitch: Schema = {
     'The answer comes after validation and a durable append in any case; "true" is accepted and promises no more',
 };
 
-export const snapshotEntity: Schema = {
-  type: "object",
-  description: "An entity with several of its aspects, in the older form.",
-  required: ["value"],
-  properties: {
+export const snapshotEntity: Schema = complete(
+  {
     value: {
       type: "object",
       minProperties: 1,
@@ -130,7 +125,8 @@ export const snapshotEntity: Schema = {
       },
     },
   },
-};
+  "An entity with several of its aspects, in the older form.",
+);
 
 const enveloped: Schema = {
   type: "object",
@@ -146,16 +142,14 @@ const enveloped: Schema = {
   },
 };
 
-export const entity: Schema = {
-  type: "object",
-  description: "An entity with the latest values of its aspects.",
-  required: ["urn", "entityName", "aspects"],
-  properties: {
+export const entity: Schema = complete(
+  {
     urn,
     entityName: { type: "string" },
     aspects: { type: "object", additionalProperties: enveloped },
   },
-};
+  "An entity with the latest values of its aspects.",
+);
 
 export const criterion: Schema = {
   type: "object",
@@ -183,14 +177,10 @@ export const filter: Schema = {
   },
 };
 
-export const sort: Schema = {
-  type: "object",
-  required: ["field", "order"],
-  properties: {
-    field: { type: "string" },
-    order: { type: "string", enum: ["ASCENDING", "DESCENDING"] },
-  },
-};
+export const sort: Schema = complete({
+  field: { type: "string" },
+  order: { type: "string", enum: ["ASCENDING", "DESCENDING"] },
+});
 
 export const timeseriesValues: Schema = {
   type: "object",
@@ -234,18 +224,11 @@ const userCounts: Schema = {
 
 const fieldCounts: Schema = {
   type: "array",
-  items: {
-    type: "object",
-    required: ["fieldName", "count"],
-    properties: { fieldName: { type: "string" }, count: { type: "integer" } },
-  },
+  items: complete({ fieldName: { type: "string" }, count: { type: "integer" } }),
 };
 
-export const usageAggregation: Schema = {
-  type: "object",
-  description: "Usage of a dataset in one bucket of time.",
-  required: ["bucket", "duration", "resource", "metrics"],
-  properties: {
+export const usageAggregation: Schema = complete(
+  {
     bucket: millis("Where the bucket begins"),
     duration: windowDuration,
     resource: urn,
@@ -254,7 +237,8 @@ export const usageAggregation: Schema = {
       properties: { ...counts, users: userCounts, topSqlQueries: strings, fields: fieldCounts },
     },
   },
-};
+  "Usage of a dataset in one bucket of time.",
+);
 
 export const usageResult: Schema = {
   type: "object",
@@ -268,23 +252,18 @@ export const usageResult: Schema = {
   },
 };
 
-export const relationship: Schema = {
-  type: "object",
-  description: "An edge, seen from one of its ends.",
-  required: ["type", "entity"],
-  properties: { type: string("Its name in the model"), entity: urn },
-};
+export const relationship: Schema = complete(
+  { type: string("Its name in the model"), entity: urn },
+  "An edge, seen from one of its ends.",
+);
 
 /** Several records by the requested names. */
-export const batchOf = (one: Schema): Schema => ({
-  type: "object",
-  required: ["results", "statuses", "errors"],
-  properties: {
+export const batchOf = (one: Schema): Schema =>
+  complete({
     results: { type: "object", additionalProperties: one },
     statuses: { type: "object" },
     errors: { type: "object" },
-  },
-});
+  });
 
 /** The edges that lineage follows. */
 export const lineageTimes = {
@@ -327,11 +306,7 @@ export const lineageRelationship: Schema = {
   },
 };
 
-const jsonAspect: Schema = {
-  type: "object",
-  required: ["value", "contentType"],
-  properties: { value: { type: "object" }, contentType: { type: "string" } },
-};
+const jsonAspect: Schema = complete({ value: { type: "object" }, contentType: { type: "string" } });
 
 export const change: Schema = {
   type: "object",

@@ -1,5 +1,6 @@
 /** Schemas of searches; schemas.ts has all others. */
 import type { Schema } from "./endpoint.ts";
+import { complete } from "./endpoint.ts";
 import * as schemas from "./schemas.ts";
 
 const text = (description: string): Schema => ({ type: "string", description });
@@ -25,12 +26,10 @@ export const searchFlags: Schema = {
     getSuggestions: flag("Suggest similar queries when a search has no hits"),
     explain: flag("Explain the score of each hit"),
     fulltext: flag("Accepted and ignored: there is one search algorithm"),
-    sliceOptions: {
-      type: "object",
-      description: "For parallel readers: the slice with the id 0 has all results",
-      required: ["id", "max"],
-      properties: { id: integer("From 0"), max: integer("Number of slices") },
-    },
+    sliceOptions: complete(
+      { id: integer("From 0"), max: integer("Number of slices") },
+      "For parallel readers: the slice with the id 0 has all results",
+    ),
     groupingSpec: {
       type: "object",
       description:
@@ -82,14 +81,10 @@ export const scrolling = {
 
 const matchedFields: Schema = {
   type: "array",
-  items: {
-    type: "object",
-    required: ["name", "value"],
-    properties: {
-      name: text("The field"),
-      value: text("The value; a long value is cut to the text around the match"),
-    },
-  },
+  items: complete({
+    name: text("The field"),
+    value: text("The value; a long value is cut to the text around the match"),
+  }),
 };
 
 const searchEntity: Schema = {
@@ -194,15 +189,11 @@ const searchMetadata: Schema = {
       type: "array",
       description:
         "Queries with hits that differ from the query in misspelled words. Empty unless the flag `getSuggestions` is set and the search has no hits; always empty in scrolls and lineage, and for callers whose read access depends on owner types or memberships",
-      items: {
-        type: "object",
-        required: ["text", "score", "frequency"],
-        properties: {
-          text: text("The whole query"),
-          score: { type: "number", description: "1 less the share of edited characters" },
-          frequency: integer("Number of hits"),
-        },
-      },
+      items: complete({
+        text: text("The whole query"),
+        score: { type: "number", description: "1 less the share of edited characters" },
+        frequency: integer("Number of hits"),
+      }),
     },
   },
 };

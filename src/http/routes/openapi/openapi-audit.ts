@@ -7,6 +7,7 @@ import type { Operations } from "../../../jobs/operations.ts";
 import { dayMs } from "../../../lib/calendar.ts";
 import { ownValue } from "../../../lib/own-value.ts";
 import type { Endpoint } from "../../schemas/endpoint.ts";
+import { complete } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 
 const sizeMax = 1_000;
@@ -141,16 +142,12 @@ export const auditSearchRoutes: readonly Endpoint[] = [
         actorUrns: names("Urns of users"),
       },
     },
-    reply: {
-      type: "object",
-      required: ["nextScrollId", "count", "total", "usageEvents"],
-      properties: {
-        nextScrollId: { type: ["string", "null"] },
-        count: { type: "integer" },
-        total: { type: "integer" },
-        usageEvents: { type: "array", items: { type: "object" } },
-      },
-    },
+    reply: complete({
+      nextScrollId: { type: ["string", "null"] },
+      count: { type: "integer" },
+      total: { type: "integer" },
+      usageEvents: { type: "array", items: { type: "object" } },
+    }),
     errors: [
       { code: "malformed", when: "size or scrollId is not valid" },
       { code: "unauthenticated", when: "the request has no token with the privilege" },
@@ -185,11 +182,7 @@ export const auditSearchRoutes: readonly Endpoint[] = [
     path: "/openapi/v1/tracking/track",
     name: "trackBrowserUsage",
     summary: "Accept a usage event of DataHub's web application; nothing is stored",
-    body: {
-      type: "object",
-      required: ["type"],
-      properties: { type: { type: "string", description: "Type of the event" } },
-    },
+    body: complete({ type: { type: "string", description: "Type of the event" } }),
     errors: [{ code: "malformed", when: "the body has no type" }],
     handle: () => ({}),
   },

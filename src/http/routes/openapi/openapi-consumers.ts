@@ -5,6 +5,7 @@
 import { topics } from "../../../feed/topic-names.ts";
 import type { PartitionOffset, TopicOffsets } from "../../../feed/topic-offsets.ts";
 import type { Backing, Endpoint, Schema } from "../../schemas/endpoint.ts";
+import { complete } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 
 const ofTimeseries = "timeseries";
@@ -31,11 +32,7 @@ const placeSchema: Schema = {
         partitions: {
           type: "object",
           description: "Offsets by number of the partition",
-          additionalProperties: {
-            type: "object",
-            required: ["offset", "lag"],
-            properties: { offset: { type: "integer" }, lag: { type: "integer" } },
-          },
+          additionalProperties: complete({ offset: { type: "integer" }, lag: { type: "integer" } }),
         },
       },
     },

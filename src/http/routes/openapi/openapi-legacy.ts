@@ -6,6 +6,7 @@ import type { JsonObject } from "../../../lib/json.ts";
 import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
 import { eachOf, openSystemMetadata } from "../../request/body/system-metadata.ts";
 import type { Answer, Endpoint } from "../../schemas/endpoint.ts";
+import { complete } from "../../schemas/endpoint.ts";
 import { aspectText, entitiesText, type ModelNames } from "../../schemas/openapi-forms.ts";
 import * as forms from "../../schemas/openapi-schemas.ts";
 import { query } from "../../schemas/query-parameters.ts";
@@ -46,11 +47,7 @@ const batchV2 = (names: ModelNames): Endpoint => ({
       withSystemMetadata: { type: ["boolean", "null"] },
     },
   },
-  reply: {
-    type: "object",
-    required: ["entities"],
-    properties: { entities: forms.listOf(forms.entityOut.v2) },
-  },
+  reply: complete({ entities: forms.listOf(forms.entityOut.v2) }),
   reads: "entities",
   errors: [
     { code: "malformed", when: "a urn does not parse, or names another entity type" },
@@ -115,11 +112,7 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
         ...[...forms.aspects].reverse(),
         ...asOfParameters,
       ],
-      reply: {
-        type: "object",
-        required: ["responses"],
-        properties: { responses: { type: "object" } },
-      },
+      reply: complete({ responses: { type: "object" } }),
       reads: "entities",
       errors: [
         { code: "malformed", when: "`urns` is missing, or one does not parse" },

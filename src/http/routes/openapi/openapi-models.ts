@@ -7,6 +7,7 @@ import { nearest } from "../../../lib/did-you-mean.ts";
 import type { EntityOutline } from "../../docs/docs-model.ts";
 import { atLeast } from "../../request/parameters.ts";
 import type { Answer, Endpoint, Parameter } from "../../schemas/endpoint.ts";
+import { complete } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 
 const base = "/openapi/v1/registry/models";
@@ -52,25 +53,16 @@ const aspectAnnotation = {
 const relationshipFieldSpecs = {
   type: "array",
   description: "Fields of the aspect that state edges",
-  items: {
-    type: "object",
-    required: ["path", "relationshipAnnotation"],
-    properties: {
-      path: {
-        type: "string",
-        description:
-          "Path from the root of the aspect. `*` is each item of a list or value of a map",
-      },
-      relationshipAnnotation: {
-        type: "object",
-        required: ["name", "validDestinationTypes"],
-        properties: {
-          name: { type: "string", description: "Type of the edges" },
-          validDestinationTypes: { type: "array", items: { type: "string" } },
-        },
-      },
+  items: complete({
+    path: {
+      type: "string",
+      description: "Path from the root of the aspect. `*` is each item of a list or value of a map",
     },
-  },
+    relationshipAnnotation: complete({
+      name: { type: "string", description: "Type of the edges" },
+      validDestinationTypes: { type: "array", items: { type: "string" } },
+    }),
+  }),
 } as const;
 
 const specification = {
@@ -79,22 +71,14 @@ const specification = {
   properties: {
     name: { type: "string" },
     keyAspectName: { type: "string" },
-    keyAspectSpec: {
-      type: "object",
-      required: ["aspectAnnotation", "relationshipFieldSpecs"],
-      properties: { aspectAnnotation, relationshipFieldSpecs },
-    },
+    keyAspectSpec: complete({ aspectAnnotation, relationshipFieldSpecs }),
     aspectSpecs: {
       type: "array",
-      items: {
-        type: "object",
-        required: ["aspectAnnotation", "relationshipFieldSpecs", "timeseries"],
-        properties: {
-          aspectAnnotation,
-          relationshipFieldSpecs,
-          timeseries: { type: "boolean" },
-        },
-      },
+      items: complete({
+        aspectAnnotation,
+        relationshipFieldSpecs,
+        timeseries: { type: "boolean" },
+      }),
     },
   },
 } as const;
@@ -128,16 +112,12 @@ export function modelRoutes(entities: readonly EntityOutline[]): readonly Endpoi
       name: "listEntitySpecifications",
       summary: "Entity types and their aspects, page by page",
       parameters: paging,
-      reply: {
-        type: "object",
-        required: ["start", "count", "total", "elements"],
-        properties: {
-          start: { type: "integer" },
-          count: { type: "integer", description: "Number of items in this response" },
-          total: { type: "integer" },
-          elements: { type: "array", items: specification },
-        },
-      },
+      reply: complete({
+        start: { type: "integer" },
+        count: { type: "integer", description: "Number of items in this response" },
+        total: { type: "integer" },
+        elements: { type: "array", items: specification },
+      }),
       errors: [{ code: "malformed", when: "`start` or `count` is negative" }],
       handle: ({ parameters }) => pageOf(all, parameters),
     },

@@ -8,6 +8,7 @@ import { restoredMembers } from "../../../jobs/restore/restore-reply.ts";
 import { groupDigits } from "../../../lib/format-number.ts";
 import { atLeast } from "../../request/parameters.ts";
 import type { Answer, Endpoint, Parameter, Schema } from "../../schemas/endpoint.ts";
+import { complete } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import { urn } from "../../schemas/schemas.ts";
 import { text, tooManyJobs, unauthenticated, unavailable } from "../operations/operation-forms.ts";
@@ -29,16 +30,12 @@ const getTaskStatus: Endpoint = {
   summary: "Read the status of a job",
   about: "Like `getEsTaskStatus` of `/operations`; 404 for an unknown job.",
   parameters: [query.string("task", "`<node>:<number>`", { required: true })],
-  reply: {
-    type: "object",
-    required: ["completed", "taskId", "runTimeNanos", "status"],
-    properties: {
-      completed: { type: "boolean" },
-      taskId: { type: "string" },
-      runTimeNanos: { type: "integer" },
-      status: text("JSON text"),
-    },
-  },
+  reply: complete({
+    completed: { type: "boolean" },
+    taskId: { type: "string" },
+    runTimeNanos: { type: "integer" },
+    status: text("JSON text"),
+  }),
   errors: [
     unauthenticated,
     { code: "malformed", when: "the task is not `<node>:<number>`" },
@@ -62,25 +59,17 @@ const getIndexSizes: Endpoint = {
   access: "operator",
   reads: "timeseries",
   summary: "List the timeseries aspects of each entity type, with the size of their events",
-  reply: {
-    type: "object",
-    required: ["sizes"],
-    properties: {
-      sizes: {
-        type: "array",
-        items: {
-          type: "object",
-          required: ["indexName", "entityName", "aspectName", "sizeMb"],
-          properties: {
-            indexName: { type: "string" },
-            entityName: { type: "string" },
-            aspectName: { type: "string" },
-            sizeMb: { type: "number", description: "Estimated size in millions of bytes" },
-          },
-        },
-      },
+  reply: complete({
+    sizes: {
+      type: "array",
+      items: complete({
+        indexName: { type: "string" },
+        entityName: { type: "string" },
+        aspectName: { type: "string" },
+        sizeMb: { type: "number", description: "Estimated size in millions of bytes" },
+      }),
     },
-  },
+  }),
   errors: [
     unauthenticated,
     { code: "malformed", when: "X-Annals-Min-Position is not a position" },

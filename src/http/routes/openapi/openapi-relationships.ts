@@ -4,6 +4,7 @@ import { CatalogError } from "../../../core/errors.ts";
 import { isLaterSlice } from "../../../core/query/slice-options.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import type { Answer, Ask, Endpoint, Parameter, Schema } from "../../schemas/endpoint.ts";
+import { complete } from "../../schemas/endpoint.ts";
 import * as forms from "../../schemas/openapi-schemas.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
@@ -17,11 +18,7 @@ const types = query.strings(
 const direction = (values: readonly string[], about: string): Parameter =>
   query.string("direction", about, { values });
 
-const end: Schema = {
-  type: "object",
-  required: ["urn", "entityType"],
-  properties: { urn: schemas.urn, entityType: { type: "string" } },
-};
+const end: Schema = complete({ urn: schemas.urn, entityType: { type: "string" } });
 
 const pageReply = forms.scrolled({
   type: "object",

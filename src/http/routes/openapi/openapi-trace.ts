@@ -2,6 +2,7 @@
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import type { Ask, Backing, Endpoint } from "../../schemas/endpoint.ts";
+import { complete } from "../../schemas/endpoint.ts";
 import type { ModelNames } from "../../schemas/openapi-forms.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import { positionOfTrace } from "../../schemas/trace-id.ts";
@@ -60,15 +61,11 @@ export const traceRoutes = (names: ModelNames): readonly Endpoint[] => [
       type: "object",
       additionalProperties: {
         type: "object",
-        additionalProperties: {
-          type: "object",
-          required: ["success", "primaryStorage", "searchStorage"],
-          properties: {
-            success: { type: "boolean" },
-            primaryStorage: storageReply,
-            searchStorage: storageReply,
-          },
-        },
+        additionalProperties: complete({
+          success: { type: "boolean" },
+          primaryStorage: storageReply,
+          searchStorage: storageReply,
+        }),
       },
     },
     reads: "entities",

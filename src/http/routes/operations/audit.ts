@@ -2,7 +2,13 @@
 import type { AuditOutcome } from "../../../auth/audit.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { position } from "../../../core/position.ts";
-import { type Endpoint, type Schema, valueAnswer, valueReply } from "../../schemas/endpoint.ts";
+import {
+  complete,
+  type Endpoint,
+  type Schema,
+  valueAnswer,
+  valueReply,
+} from "../../schemas/endpoint.ts";
 import { action, count, flag, malformed, text, unauthenticated } from "./operation-forms.ts";
 
 const pageMax = 1_000;
@@ -64,15 +70,13 @@ export const auditRoutes: readonly Endpoint[] = [
         count: count(`At most so many: 100 when absent, ${pageMax} at most`, 1),
       },
     },
-    reply: valueReply({
-      type: "object",
-      required: ["events", "position", "end"],
-      properties: {
+    reply: valueReply(
+      complete({
         events: { type: "array", items: eventSchema },
         position: { type: "integer", description: "Position from which on all records were read" },
         end: { type: "boolean", description: "True if there are no earlier events" },
-      },
-    }),
+      }),
+    ),
     errors: [unauthenticated, malformed],
     async handle({ body }, { operations }) {
       const { startTimeMillis, endTimeMillis, before, ...rest } = body as Body;

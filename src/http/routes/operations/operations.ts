@@ -8,6 +8,7 @@ import type {
 import type { Dialect } from "../../request/protocol.ts";
 import {
   type Answer,
+  complete,
   type Endpoint,
   type Resource,
   type Schema,
@@ -195,26 +196,20 @@ const getIndexSizes: Endpoint = {
   reads: "timeseries",
   summary: "List the timeseries aspects of each entity type, with the size of their events",
   body: { type: "object", properties: {} },
-  reply: valueReply({
-    type: "object",
-    required: ["indexSizes"],
-    properties: {
+  reply: valueReply(
+    complete({
       indexSizes: {
         type: "array",
-        items: {
-          type: "object",
-          required: ["indexName", "entityName", "aspectName", "sizeInMb", "sizeMb"],
-          properties: {
-            indexName: text("DataHub's name of the index"),
-            entityName: text("Name in lower case, as truncateTimeseriesAspect accepts it"),
-            aspectName: text("Name of the aspect in lower case, too"),
-            sizeInMb: { type: "number", description: "Estimated size in millions of bytes" },
-            sizeMb: { type: "number", description: "The same under its older name" },
-          },
-        },
+        items: complete({
+          indexName: text("DataHub's name of the index"),
+          entityName: text("Name in lower case, as truncateTimeseriesAspect accepts it"),
+          aspectName: text("Name of the aspect in lower case, too"),
+          sizeInMb: { type: "number", description: "Estimated size in millions of bytes" },
+          sizeMb: { type: "number", description: "The same under its older name" },
+        }),
       },
-    },
-  }),
+    }),
+  ),
   errors: [unauthenticated, malformed, unavailable],
   async handle(_, { operations }) {
     const sizes = indexSizesOf(await operations.getIndexSizes());
@@ -290,7 +285,7 @@ const listJobs: Endpoint = {
 };
 
 const oneJob = {
-  body: { type: "object", required: ["id"], properties: { id: text("`<node>:<number>`") } },
+  body: complete({ id: text("`<node>:<number>`") }),
   reply: valueReply(jobSchema),
 } as const;
 

@@ -2,6 +2,7 @@
 import type { ParkedEntity, ParkedQuery } from "../../../jobs/operations.ts";
 import {
   type Answer,
+  complete,
   type Endpoint,
   type ErrorCase,
   type Schema,
@@ -19,28 +20,23 @@ import {
   unauthenticated,
 } from "./operation-forms.ts";
 
-const parkedSchema: Schema = {
-  type: "object",
-  required: ["view", "urn", "position", "reason", "time", "waiting"],
-  properties: {
-    view: text("View that could not apply the record"),
-    urn,
-    position: {
-      type: "integer",
-      description:
-        "Position of the record; for a value of the search view, the position of the view",
-    },
-    reason: text("The cause, which names the aspect in the search view"),
-    time: {
-      type: "integer",
-      description: "Time at which the entity was parked, in epoch milliseconds",
-    },
-    waiting: {
-      type: "integer",
-      description: "Number of later records of the entity that wait, at most 1,000",
-    },
+const parkedSchema: Schema = complete({
+  view: text("View that could not apply the record"),
+  urn,
+  position: {
+    type: "integer",
+    description: "Position of the record; for a value of the search view, the position of the view",
   },
-};
+  reason: text("The cause, which names the aspect in the search view"),
+  time: {
+    type: "integer",
+    description: "Time at which the entity was parked, in epoch milliseconds",
+  },
+  waiting: {
+    type: "integer",
+    description: "Number of later records of the entity that wait, at most 1,000",
+  },
+});
 
 const viewName = text("`aspects`, `timeseries`, `graph` or `search`");
 const unknownView: ErrorCase = { code: "invalid", when: "the view does not exist" };
@@ -81,7 +77,7 @@ const listParked: Endpoint = {
 const parkedPageMax = 200;
 
 const oneParked = {
-  body: { type: "object", required: ["view", "urn"], properties: { view: viewName, urn } },
+  body: complete({ view: viewName, urn }),
   reply: valueReply({
     type: "object",
     required: ["parked"],

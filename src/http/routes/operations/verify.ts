@@ -1,6 +1,7 @@
 /** Routes of comparing views with the log. */
 import type { DifferencesQuery, VerifyRequest } from "../../../jobs/operations.ts";
 import {
+  complete,
   type Endpoint,
   type ErrorCase,
   type Schema,
@@ -86,18 +87,8 @@ const verificationSchema: Schema = {
     position: { ...place, description: "Position up to which the view was compared" },
     rows: { type: "integer", description: "Number of rows that the view should have there" },
     time,
-    full: {
-      type: "object",
-      description: "The last verification without `since`",
-      required: ["position", "time"],
-      properties: { position: place, time },
-    },
-    whole: {
-      type: "object",
-      description: "The same as `full`",
-      required: ["position", "time"],
-      properties: { position: place, time },
-    },
+    full: complete({ position: place, time }, "The last verification without `since`"),
+    whole: complete({ position: place, time }, "The same as `full`"),
     differences: { type: "integer", description: "Total number of items" },
   },
 };

@@ -5,6 +5,7 @@ import { eachOf, openSystemMetadata } from "../../request/body/system-metadata.t
 import { withConditions } from "../../request/preconditions.ts";
 import {
   type Answer,
+  complete,
   type Endpoint,
   type Resource,
   valueAnswer,
@@ -178,14 +179,10 @@ const getAspect: Endpoint = {
     ),
     ...asOfParameters,
   ],
-  reply: {
-    type: "object",
-    required: ["version", "aspect"],
-    properties: {
-      version: { type: "integer" },
-      aspect: { type: "object", description: "`{<aspect record>: {…}}`" },
-    },
-  },
+  reply: complete({
+    version: { type: "integer" },
+    aspect: { type: "object", description: "`{<aspect record>: {…}}`" },
+  }),
   missing: true,
   reads: "entities",
   errors: [

@@ -1,7 +1,7 @@
 /** Autocompletion, browsing of folders, and the folders of an entity. */
 import type { SearchFlags } from "../../../catalog/catalog.ts";
 import type { Filter } from "../../../core/query/filter.ts";
-import { type Endpoint, valueReply } from "../../schemas/endpoint.ts";
+import { complete, type Endpoint, valueReply } from "../../schemas/endpoint.ts";
 import * as schemas from "../../schemas/schemas.ts";
 import * as search from "../../schemas/search-schemas.ts";
 import { type SearchBody, searchErrors, searchRequestOf } from "./search.ts";
@@ -36,18 +36,16 @@ const autocomplete: Endpoint = {
       searchFlags: search.searchFlags,
     },
   },
-  reply: valueReply({
-    type: "object",
-    required: ["query", "suggestions", "entities"],
-    properties: {
+  reply: valueReply(
+    complete({
       query: { type: "string", description: "The requested query" },
       suggestions: { type: "array", items: { type: "string" } },
       entities: {
         type: "array",
-        items: { type: "object", required: ["urn"], properties: { urn: schemas.urn } },
+        items: complete({ urn: schemas.urn }),
       },
-    },
-  }),
+    }),
+  ),
   reads: "search",
   errors: searchErrors,
   async handle({ body }, { catalog }) {
@@ -162,10 +160,8 @@ const browseV2: Endpoint = {
       count: search.count,
     },
   },
-  reply: valueReply({
-    type: "object",
-    required: ["start", "count", "total", "groups", "metadata"],
-    properties: {
+  reply: valueReply(
+    complete({
       start: { type: "integer" },
       count: { type: "integer" },
       total: { type: "integer", description: "Number of folders" },
@@ -183,8 +179,8 @@ const browseV2: Endpoint = {
         },
       },
       metadata: { type: "object" },
-    },
-  }),
+    }),
+  ),
   reads: "search",
   errors: searchErrors,
   async handle({ body }, { catalog }) {
@@ -204,7 +200,7 @@ const getBrowsePaths: Endpoint = {
   path: "/entities",
   name: "getBrowsePaths",
   summary: "List the folders of an entity",
-  body: { type: "object", required: ["urn"], properties: { urn: schemas.urn } },
+  body: complete({ urn: schemas.urn }),
   reply: valueReply({ type: "array", items: { type: "string" } }),
   reads: "entities",
   errors: [

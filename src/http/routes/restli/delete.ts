@@ -3,7 +3,7 @@
  * with a model registry.
  */
 import { CatalogError } from "../../../core/errors.ts";
-import { type Endpoint, valueAnswer, valueReply } from "../../schemas/endpoint.ts";
+import { complete, type Endpoint, valueAnswer, valueReply } from "../../schemas/endpoint.ts";
 import * as schemas from "../../schemas/schemas.ts";
 import { rollbackReply, rolledBack } from "./runs.ts";
 import { writeErrors } from "./write-errors.ts";
@@ -67,26 +67,20 @@ const deleteReferences: Endpoint = {
       dryRun: { type: "boolean", description: "Only count the references" },
     },
   },
-  reply: valueReply({
-    type: "object",
-    required: ["total", "relatedAspects"],
-    properties: {
+  reply: valueReply(
+    complete({
       total: { type: "integer", description: "Number of relationships that were found" },
       relatedAspects: {
         type: "array",
         description: "At most ten of the relationships",
-        items: {
-          type: "object",
-          required: ["entity", "aspect", "relationship"],
-          properties: {
-            entity: schemas.urn,
-            aspect: { type: "string", description: "Aspect that contains the reference" },
-            relationship: { type: "string", description: "Name of the relationship in the model" },
-          },
-        },
+        items: complete({
+          entity: schemas.urn,
+          aspect: { type: "string", description: "Aspect that contains the reference" },
+          relationship: { type: "string", description: "Name of the relationship in the model" },
+        }),
       },
-    },
-  }),
+    }),
+  ),
   writes: true,
   errors: writeErrors,
   async handle(ask, { catalog }) {

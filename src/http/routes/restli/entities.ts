@@ -6,6 +6,7 @@ import { openSystemMetadata } from "../../request/body/system-metadata.ts";
 import { namesIn } from "../../request/parameters.ts";
 import {
   type Answer,
+  complete,
   type Endpoint,
   type Resource,
   type Schema,
@@ -34,16 +35,12 @@ const aspects = query.strings(
   "Only these aspects: `List(ownership,status)`. All when absent",
 );
 
-const snapshotReply: Schema = {
-  type: "object",
-  required: ["value"],
-  properties: {
-    value: {
-      type: "object",
-      description: "`{<snapshot record>: {urn, aspects: [{<aspect record>: {…}}, …]}}`",
-    },
+const snapshotReply: Schema = complete({
+  value: {
+    type: "object",
+    description: "`{<snapshot record>: {urn, aspects: [{<aspect record>: {…}}, …]}}`",
   },
-};
+});
 
 const readErrors = [
   { code: "malformed", when: "a urn does not parse" },
@@ -175,20 +172,16 @@ const filterExistingUrns: Endpoint = {
   name: "filterExistingUrns",
   summary: "Check which of several entities exist",
   parameters: asOfParameters,
-  body: {
-    type: "object",
-    required: ["request"],
-    properties: {
-      request: {
-        type: "object",
-        required: ["urns"],
-        properties: {
-          urns: { type: "array", items: schemas.urn, maxItems: namesMax },
-          includeSoftDelete,
-        },
+  body: complete({
+    request: {
+      type: "object",
+      required: ["urns"],
+      properties: {
+        urns: { type: "array", items: schemas.urn, maxItems: namesMax },
+        includeSoftDelete,
       },
     },
-  },
+  }),
   reply: valueReply({ type: "array", items: schemas.urn }),
   reads: "entities",
   errors: [{ code: "malformed", when: "a urn does not parse" }, tooMany, ...asOfErrors],
@@ -208,19 +201,15 @@ const listUrns: Endpoint = {
   name: "listUrns",
   summary: "List the entities of a type",
   about: "Sorted by urn.",
-  body: {
-    type: "object",
-    required: ["entity", "start", "count"],
-    properties: {
-      entity: { type: "string", description: "Type of the entities" },
-      start: { type: "integer", minimum: 0, description: "Number of entities to skip" },
-      count: {
-        type: "integer",
-        minimum: 0,
-        description: `How many to list; at most ${listCountMax}`,
-      },
+  body: complete({
+    entity: { type: "string", description: "Type of the entities" },
+    start: { type: "integer", minimum: 0, description: "Number of entities to skip" },
+    count: {
+      type: "integer",
+      minimum: 0,
+      description: `How many to list; at most ${listCountMax}`,
     },
-  },
+  }),
   reply: valueReply(schemas.urnPage("Number of urns on this page")),
   reads: "entities",
   errors: [
@@ -243,11 +232,7 @@ const getTotalEntityCount: Endpoint = {
   path: "/entities",
   name: "getTotalEntityCount",
   summary: "Count the entities of a type",
-  body: {
-    type: "object",
-    required: ["entity"],
-    properties: { entity: { type: "string", description: "Type of the entities" } },
-  },
+  body: complete({ entity: { type: "string", description: "Type of the entities" } }),
   reply: valueReply({ type: "integer" }),
   reads: "entities",
   errors: [{ code: "invalid", when: "the entity type is unknown" }],
@@ -264,18 +249,14 @@ const batchGetTotalEntityCount: Endpoint = {
   path: "/entities",
   name: "batchGetTotalEntityCount",
   summary: "Count the entities of several types",
-  body: {
-    type: "object",
-    required: ["entities"],
-    properties: {
-      entities: {
-        type: "array",
-        items: { type: "string" },
-        maxItems: namesMax,
-        description: "Entity types",
-      },
+  body: complete({
+    entities: {
+      type: "array",
+      items: { type: "string" },
+      maxItems: namesMax,
+      description: "Entity types",
     },
-  },
+  }),
   reply: valueReply({ type: "object", additionalProperties: { type: "integer" } }),
   reads: "entities",
   errors: [{ code: "invalid", when: "an entity type is unknown" }, tooMany],

@@ -1,6 +1,7 @@
 /** /platform: platform events of clients. */
 import type { PlatformEvent } from "../../../catalog/catalog.ts";
 import type { Endpoint, Resource } from "../../schemas/endpoint.ts";
+import { complete } from "../../schemas/endpoint.ts";
 
 export const platformResource: Resource = {
   name: "platform",
@@ -28,31 +29,19 @@ const producePlatformEvent: Endpoint = {
     properties: {
       name: { type: "string", description: "Name of the event, 1 to 255 characters" },
       key: { type: "string", description: "Key of the message in Kafka; the name when absent" },
-      event: {
-        type: "object",
-        required: ["header", "name", "payload"],
-        properties: {
-          header: {
-            type: "object",
-            required: ["timestampMillis"],
-            properties: {
-              timestampMillis: { type: "integer", description: "Epoch milliseconds" },
-            },
+      event: complete({
+        header: complete({
+          timestampMillis: { type: "integer", description: "Epoch milliseconds" },
+        }),
+        name: { type: "string", description: "Name in the record, mostly the same" },
+        payload: complete({
+          value: { type: "string", description: "Text of at most 1,000,000 bytes" },
+          contentType: {
+            type: "string",
+            description: "application/json, for which the text is checked, or any other",
           },
-          name: { type: "string", description: "Name in the record, mostly the same" },
-          payload: {
-            type: "object",
-            required: ["value", "contentType"],
-            properties: {
-              value: { type: "string", description: "Text of at most 1,000,000 bytes" },
-              contentType: {
-                type: "string",
-                description: "application/json, for which the text is checked, or any other",
-              },
-            },
-          },
-        },
-      },
+        }),
+      }),
     },
   },
   writes: true,

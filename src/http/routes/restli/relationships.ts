@@ -3,6 +3,7 @@ import type { Catalog } from "../../../catalog/catalog.ts";
 import { namesIn } from "../../request/parameters.ts";
 import {
   type Answer,
+  complete,
   type Endpoint,
   type Parameter,
   type Resource,
@@ -61,17 +62,13 @@ const getRelationships: Endpoint = {
     start,
     count(100),
   ],
-  reply: {
-    type: "object",
-    required: ["start", "count", "total", "relationships", "entities"],
-    properties: {
-      start: { type: "integer" },
-      count: { type: "integer", description: "Number of items in this response" },
-      total: { type: "integer", description: "Total number of items" },
-      relationships: { type: "array", items: schemas.relationship },
-      entities: { type: "array", items: schemas.urn },
-    },
-  },
+  reply: complete({
+    start: { type: "integer" },
+    count: { type: "integer", description: "Number of items in this response" },
+    total: { type: "integer", description: "Total number of items" },
+    relationships: { type: "array", items: schemas.relationship },
+    entities: { type: "array", items: schemas.urn },
+  }),
   reads: "relationships",
   errors: readErrors,
   handle({ parameters }, { catalog }) {
@@ -153,10 +150,8 @@ const getLineage: Endpoint = {
       ...schemas.lineageTimes,
     },
   },
-  reply: valueReply({
-    type: "object",
-    required: ["start", "count", "total", "partial", "relationships"],
-    properties: {
+  reply: valueReply(
+    complete({
       start: { type: "integer" },
       count: { type: "integer", description: "The requested number of relationships" },
       total: { type: "integer", description: "Number of entities that were found" },
@@ -165,8 +160,8 @@ const getLineage: Endpoint = {
         description: "The traversal reached a limit, so there may be more entities",
       },
       relationships: { type: "array", items: schemas.lineageRelationship },
-    },
-  }),
+    }),
+  ),
   reads: "relationships",
   errors: readErrors,
   async handle({ body }, { catalog }) {
@@ -193,23 +188,19 @@ const getRelatedEntities: Endpoint = {
     start,
     count(200),
   ],
-  reply: {
-    type: "object",
-    required: ["start", "count", "total", "entities"],
-    properties: {
-      start: { type: "integer" },
-      count: { type: "integer", description: "Number of items in this response" },
-      total: { type: "integer", description: "Total number of items" },
-      entities: {
-        type: "array",
-        items: {
-          type: "object",
-          required: ["relationshipType", "urn"],
-          properties: { relationshipType: { type: "string" }, urn: schemas.urn, via: schemas.urn },
-        },
+  reply: complete({
+    start: { type: "integer" },
+    count: { type: "integer", description: "Number of items in this response" },
+    total: { type: "integer", description: "Total number of items" },
+    entities: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["relationshipType", "urn"],
+        properties: { relationshipType: { type: "string" }, urn: schemas.urn, via: schemas.urn },
       },
     },
-  },
+  }),
   reads: "relationships",
   errors: readErrors,
   async handle({ parameters }, { catalog }) {

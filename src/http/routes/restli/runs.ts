@@ -4,6 +4,7 @@ import {
   type Answer,
   type Ask,
   type Backing,
+  complete,
   type Endpoint,
   type Resource,
   type Schema,
@@ -62,18 +63,14 @@ const listRuns: Endpoint = {
   },
   reply: valueReply({
     type: "array",
-    items: {
-      type: "object",
-      required: ["runId", "rows", "timestamp"],
-      properties: {
-        runId: { type: "string" },
-        rows: { type: "integer", description: "Number of records of the run" },
-        timestamp: {
-          type: "integer",
-          description: "Time of its last record, in epoch milliseconds",
-        },
+    items: complete({
+      runId: { type: "string" },
+      rows: { type: "integer", description: "Number of records of the run" },
+      timestamp: {
+        type: "integer",
+        description: "Time of its last record, in epoch milliseconds",
       },
-    },
+    }),
   }),
   reads: "entities",
   errors: [
@@ -140,7 +137,7 @@ export const rollbackReply: Schema = valueReply({
     unsafeEntities: {
       type: "array",
       description: "At most 1,000 entities",
-      items: { type: "object", required: ["urn"], properties: { urn: schemas.urn } },
+      items: complete({ urn: schemas.urn }),
     },
   },
 });

@@ -1,6 +1,12 @@
 /** /usageStats: usage of datasets in buckets of time, in the form that older clients know. */
 import { proposalsMax } from "../../../catalog/catalog.ts";
-import { type Endpoint, type Resource, valueAnswer, valueReply } from "../../schemas/endpoint.ts";
+import {
+  complete,
+  type Endpoint,
+  type Resource,
+  valueAnswer,
+  valueReply,
+} from "../../schemas/endpoint.ts";
 import {
   startOfUsageRange,
   type UsageBucket,
@@ -24,13 +30,9 @@ const batchIngest: Endpoint = {
   summary: "Write usage buckets",
   about:
     "Each bucket becomes an event of datasetUsageStatistics. All buckets are written, or none.",
-  body: {
-    type: "object",
-    required: ["buckets"],
-    properties: {
-      buckets: { type: "array", items: schemas.usageAggregation, maxItems: proposalsMax },
-    },
-  },
+  body: complete({
+    buckets: { type: "array", items: schemas.usageAggregation, maxItems: proposalsMax },
+  }),
   writes: true,
   errors: writeErrors,
   proposals: ({ body }) => usageProposals((body as { buckets: readonly UsageBucket[] }).buckets),

@@ -5,6 +5,7 @@ import { type Position, position, START } from "../../../core/position.ts";
 import { changeText, eventStream, jsonLines, type StreamForm } from "../../response/change-text.ts";
 import { feedTexts } from "../../response/feed-texts.ts";
 import type { Endpoint, ErrorCase, StreamedBody } from "../../schemas/endpoint.ts";
+import { complete } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
 
@@ -66,19 +67,15 @@ const getChanges: Endpoint = {
       about: "The last position that the stream sent; takes precedence over `after` and `from`",
     },
   ],
-  reply: {
-    type: "object",
-    required: ["changes", "position", "end"],
-    properties: {
-      changes: { type: "array", items: schemas.change },
-      position: { type: "integer", description: "Position up to which the log was scanned" },
-      end: {
-        type: "boolean",
-        description:
-          "True if there are no later changes at present; newest first: no earlier changes",
-      },
+  reply: complete({
+    changes: { type: "array", items: schemas.change },
+    position: { type: "integer", description: "Position up to which the log was scanned" },
+    end: {
+      type: "boolean",
+      description:
+        "True if there are no later changes at present; newest first: no earlier changes",
     },
-  },
+  }),
   errors: [
     { code: "malformed", when: "a parameter has the wrong type, or a urn does not parse" },
     { code: "not_found", when: "a urn is of a type that the model does not have" },

@@ -7,6 +7,7 @@ import { topics } from "../../../feed/topic-names.ts";
 import { dayMs } from "../../../lib/calendar.ts";
 import { atLeast } from "../../request/parameters.ts";
 import type { Endpoint } from "../../schemas/endpoint.ts";
+import { complete } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import { unreadable } from "./changes.ts";
 
@@ -61,25 +62,17 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
         "Without an offset: number of days before now at which to start",
       ),
     ],
-    reply: {
-      type: "object",
-      required: ["offsetId", "count", "events"],
-      properties: {
-        offsetId: { type: "string", description: "Offset of the next request" },
-        count: { type: "integer", description: "Number of events in this response" },
-        events: {
-          type: "array",
-          items: {
-            type: "object",
-            required: ["contentType", "value"],
-            properties: {
-              contentType: { type: "string" },
-              value: { type: "string", description: "The record, as JSON text" },
-            },
-          },
-        },
+    reply: complete({
+      offsetId: { type: "string", description: "Offset of the next request" },
+      count: { type: "integer", description: "Number of events in this response" },
+      events: {
+        type: "array",
+        items: complete({
+          contentType: { type: "string" },
+          value: { type: "string", description: "The record, as JSON text" },
+        }),
       },
-    },
+    }),
     errors: [
       {
         code: "malformed",

@@ -6,6 +6,7 @@
 import type { RegisteredSchema, SchemaRegistry } from "../../../feed/schema-registry.ts";
 import { REGISTRY } from "../../response/schema-registry-format.ts";
 import type { Ask, Endpoint, ErrorCase, Parameter, Schema } from "../../schemas/endpoint.ts";
+import { complete } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import { closed, registrySettings, registryRow as row, subject } from "./registry-settings.ts";
 
@@ -35,11 +36,7 @@ const versioned: Schema = {
 };
 const integers: Schema = { type: "array", items: { type: "integer" } };
 const strings: Schema = { type: "array", items: { type: "string" } };
-const judgement: Schema = {
-  type: "object",
-  required: ["is_compatible", "messages"],
-  properties: { is_compatible: { type: "boolean" }, messages: strings },
-};
+const judgement: Schema = complete({ is_compatible: { type: "boolean" }, messages: strings });
 
 const schemaBody = {
   type: "object",
