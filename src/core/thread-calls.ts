@@ -12,7 +12,7 @@ interface Port {
 }
 
 type Method = (argument: never) => unknown;
-type Methods<M> = { readonly [K in keyof M]: Method };
+export type Methods<M> = { readonly [K in keyof M]: Method };
 
 type Message =
   | { readonly method: string; readonly argument: unknown; readonly id?: number }

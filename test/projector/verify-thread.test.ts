@@ -1,13 +1,12 @@
 /** The thread that verifies views (src/projector/verify/verify-thread.ts) when it is stopped. */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { pausePerWorkedMs } from "../../src/projector/thread/watch-busy.ts";
 import { verifyInThread } from "../../src/projector/verify/verifying.ts";
 import { workedMs } from "./pausing-verification.ts";
 
 const module = new URL("pausing-verification.ts", import.meta.url).href;
 const asked = { module, config: {}, views: [] } as const;
-/** The pause after each part, or longer. */
-const restMs = workedMs * pausePerWorkedMs(1);
+/** The pause after each part: a single thread uses half a core. */
+const restMs = workedMs;
 
 /** Keeps this thread busy, so that the verification pauses. */
 let working: NodeJS.Timeout;

@@ -1,20 +1,9 @@
 /** The client of the thread that builds staging generations (staging-thread.ts). */
-import { Worker } from "node:worker_threads";
-import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
-import { deserializeError } from "../../core/serialized-error.ts";
 import type { Parked } from "../parking/parking.ts";
-import type { Staged } from "../sink.ts";
-import { threadLimits } from "../thread/thread-limits.ts";
-import { watchBusy } from "../thread/watch-busy.ts";
+import { startBackgroundThread } from "../thread/background-thread.ts";
 import type { BuildProgress } from "./staging.ts";
-import type { FromStagingThread, StagingThreadData, ToStagingThread } from "./staging-thread.ts";
-
-/** Paused staging generations in servers by view, and their parked entities. */
-export interface StagedViews {
-  readonly staged: Readonly<Record<string, Staged>>;
-  readonly parked: readonly Parked[];
-}
+import type { StagedViews, StagingOwner, StagingTask } from "./staging-thread.ts";
 
 export interface StagingWorker {
   /** Resolves when the views are near the head; those in servers are then compared with the log. */
@@ -39,52 +28,39 @@ function startStagingWorker(options: {
   /** Compares views in servers with the log; when it rejects, the rebuild fails. */
   readonly compare: (views: StagedViews) => Promise<void>;
 }): StagingWorker {
-  const worker = new Worker(new URL("staging-thread.ts", import.meta.url), {
-    resourceLimits: threadLimits,
-    workerData: {
-      ...{ module: options.module?.href, config: options.stores, views: options.views },
-      threads: options.threads,
-    } satisfies StagingThreadData,
-    name: "staging",
-  });
+  const { stores: config, module, views, threads, onProgress: progress, compare } = options;
   const near = Promise.withResolvers<void>();
+  const upTo = Promise.withResolvers<Position>();
   const finished = Promise.withResolvers<readonly Parked[]>();
-  const exit = Promise.withResolvers<void>();
+  const { worker, connection, exited } = startBackgroundThread<StagingTask, readonly Parked[]>(
+    new URL("staging-thread.ts", import.meta.url),
+    "rebuild",
+    {
+      ...{ progress, compare, live: finished.resolve },
+      near() {
+        near.resolve();
+        return upTo.promise;
+      },
+    } satisfies StagingOwner,
+  );
+  connection
+    .call("run", { module: module?.href, config, views, threads })
+    .then(finished.resolve, (error) => {
+      near.reject(error);
+      finished.reject(error);
+    });
   for (const { promise } of [near, finished]) promise.catch(() => {});
-
-  function fail(error: Error): void {
-    near.reject(error);
-    finished.reject(error);
-  }
-
-  worker.on("message", (message: FromStagingThread) => {
-    if (message.kind === "progress") options.onProgress(message.progress);
-    else if (message.kind === "staged") {
-      options.compare(message).then(() => send({ kind: "compared" }), fail);
-    } else if (message.kind === "near") near.resolve();
-    else if (message.kind === "finished") finished.resolve(message.parked);
-    else fail(deserializeError(message));
-  });
-  worker.on("error", (cause) => {
-    fail(new CatalogError("internal", `the rebuild ended: ${cause}`, { cause }));
-  });
-  worker.on("exit", (code) => {
-    fail(new CatalogError("unavailable", `the rebuild ended with exit code ${code}`));
-    exit.resolve();
-  });
-  const send = (message: ToStagingThread) => worker.postMessage(message);
-  void exit.promise.then(watchBusy((busy) => send({ kind: "busy", busy })));
 
   return {
     near: near.promise,
-    finish(upTo) {
-      send({ kind: "finish", upTo });
+    finish(position) {
+      upTo.resolve(position);
       return finished.promise;
     },
     async end() {
-      send({ kind: "discard" });
+      connection.notify("stop", undefined);
       const timer = setTimeout(() => void worker.terminate(), END_MS_MAX);
-      await exit.promise;
+      await exited;
       clearTimeout(timer);
     },
   };

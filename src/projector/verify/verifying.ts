@@ -1,51 +1,31 @@
 /** Starts the thread that verifies views (verify-thread.ts). */
-import { Worker } from "node:worker_threads";
-import { CatalogError } from "../../core/errors.ts";
-import { deserializeError } from "../../core/serialized-error.ts";
-import { threadLimits } from "../thread/thread-limits.ts";
-import { watchBusy } from "../thread/watch-busy.ts";
+import { startBackgroundThread } from "../thread/background-thread.ts";
 import type { VerificationResult } from "./verification.ts";
-import type { FromVerifyThread, ToVerifyThread, VerifyThreadData } from "./verify-thread.ts";
+import type { VerifyOwner, VerifyTask } from "./verify-thread.ts";
 
 /** Rejects with the thread's error; when the signal aborts, soon after that. */
 export async function verifyInThread(
-  data: VerifyThreadData,
-  options: {
+  task: VerifyTask,
+  {
+    onProgress,
+    signal,
+  }: {
     readonly onProgress: (done: number, total: number) => void;
     readonly signal: AbortSignal | undefined;
   },
 ): Promise<VerificationResult> {
-  options.signal?.throwIfAborted();
-  const worker = new Worker(new URL("verify-thread.ts", import.meta.url), {
-    resourceLimits: threadLimits,
-    workerData: data,
-    name: "verify",
-  });
-  const { promise, resolve, reject } = Promise.withResolvers<VerificationResult>();
-  const send = (message: ToVerifyThread) => worker.postMessage(message);
-  const stop = () => send({ kind: "stop" });
-  const unwatch = watchBusy((busy) => send({ kind: "busy", busy }));
-  options.signal?.addEventListener("abort", stop);
-
-  worker.on("message", (message: FromVerifyThread) => {
-    if (message.kind === "progress") options.onProgress(message.done, message.total);
-    else if (message.kind === "done") resolve(message.result);
-    else reject(deserializeError(message));
-  });
-  worker.on("error", (cause) => {
-    reject(new CatalogError("internal", `the verification failed: ${cause}`, { cause }));
-  });
-  const exited = new Promise<void>((exit) => {
-    worker.on("exit", (code) => {
-      reject(new CatalogError("unavailable", `the verification ended with exit code ${code}`));
-      exit();
-    });
-  });
+  signal?.throwIfAborted();
+  const { connection, exited } = startBackgroundThread<VerifyTask, VerificationResult>(
+    new URL("verify-thread.ts", import.meta.url),
+    "verification",
+    { progress: ({ done, total }) => onProgress(done, total) } satisfies VerifyOwner,
+  );
+  const stop = () => connection.notify("stop", undefined);
+  signal?.addEventListener("abort", stop);
   try {
-    return await promise;
+    return await connection.call("run", task);
   } finally {
-    options.signal?.removeEventListener("abort", stop);
-    unwatch();
+    signal?.removeEventListener("abort", stop);
     await exited;
   }
 }

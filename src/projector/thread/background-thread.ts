@@ -1,0 +1,146 @@
+/**
+ * Threads that build or verify views beside a service: at a low priority, and with pauses while the service is busy.
+ * A thread does one task and ends.
+ */
+import { readlinkSync } from "node:fs";
+import { setPriority } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+import { parentPort, Worker } from "node:worker_threads";
+import { assert, CatalogError } from "../../core/errors.ts";
+import { type Connection, connect, type Methods } from "../../core/thread-calls.ts";
+import { threadLimits } from "./thread-limits.ts";
+
+interface Yielding {
+  /** NICENESS when absent. */
+  readonly niceness?: number | undefined;
+  /** Number of threads that yield to the service at the same time: together they use half a core. */
+  readonly threads?: number | undefined;
+}
+
+/** The methods of the thread. */
+interface BackgroundThread<Task, Result> {
+  readonly run: (task: Task) => Promise<Result>;
+  readonly stop: () => void;
+  /** The load of the service changed. */
+  readonly setBusy: (busy: boolean) => void;
+}
+
+/** The methods of the client that the thread calls include this one. */
+export type BackgroundOwner<Progress> = { readonly progress: (progress: Progress) => void };
+
+/** At a lower priority, the thread would not end, or reach a moving head, on a busy machine. */
+const NICENESS = 5;
+const PROGRESS_MS_MIN = 100;
+/** Utilization of the service's thread from which it counts as busy. */
+const BUSY = 0.4;
+const POLL_MS = 250;
+
+interface RunningThread<Task, Result> {
+  readonly worker: Worker;
+  /** `call("run")` rejects with the thread's error. */
+  readonly connection: Connection<BackgroundThread<Task, Result>>;
+  readonly exited: Promise<void>;
+}
+
+/** The client: `own` are the methods that the thread calls, `name` is that of the work in messages. */
+export function startBackgroundThread<Task, Result>(
+  module: URL,
+  name: string,
+  own: Parameters<typeof connect>[1],
+): RunningThread<Task, Result> {
+  const worker = new Worker(module, { resourceLimits: threadLimits, name });
+  const connection = connect<BackgroundThread<Task, Result>>(worker, own);
+  const exit = Promise.withResolvers<void>();
+  worker.on("error", (cause) => {
+    connection.end(new CatalogError("internal", `the ${name} failed: ${cause}`, { cause }));
+  });
+  worker.on("exit", (code) => {
+    connection.end(new CatalogError("unavailable", `the ${name} ended with exit code ${code}`));
+    exit.resolve();
+  });
+  void exit.promise.then(watchBusy((busy) => connection.notify("setBusy", busy)));
+  return { worker, connection, exited: exit.promise };
+}
+
+/** Calls `onChange` whenever this thread becomes busy or idle. Returns the function that ends it. */
+function watchBusy(onChange: (busy: boolean) => void): () => void {
+  let last = performance.eventLoopUtilization();
+  let busy = false;
+  const timer = setInterval(() => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
+    last = now;
+    if (utilization > BUSY === busy) return;
+    busy = !busy;
+    onChange(busy);
+  }, POLL_MS).unref();
+  return () => clearInterval(timer);
+}
+
+type Owning<Owner> = Methods<Owner> & BackgroundOwner<never>;
+
+interface Background<Owner extends Owning<Owner>> {
+  readonly owner: Connection<Owner>;
+  readonly signal: AbortSignal;
+  /** Rejects when the thread is stopped. */
+  readonly stopped: Promise<never>;
+  /** Pauses after so many milliseconds of work (cpu-time.ts) if the service is busy. */
+  pause(workedMs: number): Promise<void>;
+  /** Some of the progress; the last one always arrives. */
+  report(progress: Parameters<Owner["progress"]>[0], isLast: boolean): void;
+}
+
+/** The thread: runs one task, then ends. */
+export function runInBackground<Task extends Yielding, Result, Owner extends Owning<Owner>>(
+  name: string,
+  work: (task: Task, background: Background<Owner>) => Promise<Result>,
+): void {
+  assert(parentPort !== null, "this module runs in a thread of its own");
+  const port = parentPort;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const stopped = new Promise<never>((_, reject) =>
+    signal.addEventListener("abort", () => reject(signal.reason)),
+  );
+  stopped.catch(() => {});
+  let busy = false;
+  let sentAt = 0;
+  const owner: Connection<Owner> = connect<Owner>(port, {
+    async run(task: Task) {
+      const { niceness = NICENESS, threads = 1 } = task;
+      lowerPriority(niceness);
+      try {
+        return await work(task, {
+          ...{ owner, signal, stopped },
+          async pause(workedMs) {
+            if (!busy) return;
+            const ms = workedMs * (2 * threads - 1);
+            await delay(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
+          },
+          report(progress, isLast) {
+            if (!isLast && performance.now() - sentAt < PROGRESS_MS_MIN) return;
+            sentAt = performance.now();
+            owner.notify("progress", progress);
+          },
+        });
+      } finally {
+        // After the reply is sent.
+        setImmediate(() => port.close());
+      }
+    },
+    stop: () => stopping.abort(new CatalogError("unavailable", `the ${name} was stopped`)),
+    setBusy(isBusy: boolean) {
+      busy = isBusy;
+    },
+  } satisfies BackgroundThread<Task, Result>);
+}
+
+/** `niceness`: from 0, normal, to 19, lowest. Works on Linux only, the one system with thread ids. */
+function lowerPriority(niceness: number): void {
+  try {
+    const thread = Number(readlinkSync("/proc/thread-self").split("/").at(-1));
+    setPriority(thread, niceness);
+  } catch {
+    // The thread keeps the normal priority.
+  }
+}
