@@ -221,6 +221,7 @@ export async function openCatalogAndHttp(
       heldBytesMax: Math.max(config.bodiesBytesMax, config.bodyBytesMax),
       jsonLimits: jsonLimitsOf(config),
       actorHeaderTrusted: isLoopback(config.host) && !required,
+      writeAuthorization: authorizes("write", config, required),
       urnNamespace: config.urnNamespace,
       recordPrefix: config.recordPrefix,
       version,

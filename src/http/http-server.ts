@@ -67,6 +67,8 @@ export interface HttpServerConfig {
   readonly jsonLimits?: JsonLimits | undefined;
   /** True on loopback without token authentication: the actor header is trusted. */
   readonly actorHeaderTrusted: boolean;
+  /** True if policies decide about writes. */
+  readonly writeAuthorization: boolean;
   /** `li` */
   readonly urnNamespace: string;
   /** `com.linkedin` */

@@ -57,6 +57,7 @@ describe("without a session", () => {
       authenticated: false,
       actor: null,
       actorHeaderTrusted: false,
+      writeAuthorization: false,
       csrfToken: null,
       expiresAt: null,
       version: expect.any(String),

@@ -22,6 +22,7 @@ export interface TestServer {
 export const testConfig: HttpServerConfig = {
   bodyBytesMax: 4096,
   actorHeaderTrusted: true,
+  writeAuthorization: false,
   urnNamespace: "li",
   recordPrefix: "com.linkedin",
   version: "0.1.0",

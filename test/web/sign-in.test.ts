@@ -19,7 +19,10 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
   let service: GuardedService;
   let browser: OpenBrowser;
   beforeAll(async () => {
-    [service, browser] = await Promise.all([guardedService(), openBrowser()]);
+    [service, browser] = await Promise.all([
+      guardedService({ writeAuthorization: "on" }),
+      openBrowser(),
+    ]);
     await writeSample(service);
   });
   afterAll(async () => {
@@ -113,11 +116,11 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
     admin.expectNoErrors();
   });
 
-  const signUp = async (page: Page, name: string): Promise<void> => {
+  const signUp = async (page: Page, name: string, at = service): Promise<void> => {
     const invite = "mutation { createInviteToken(input: {}) { inviteToken } }";
-    const { body } = await ask(service.client, invite, {}, service.operator);
+    const { body } = await ask(at.client, invite, {}, at.operator);
     const { inviteToken } = body.data.createInviteToken;
-    await page.goto(`${service.address}/ui/signup#${inviteToken}`);
+    await page.goto(`${at.address}/ui/signup#${inviteToken}`);
     await page.getByLabel("User name").fill(name);
     await page.getByLabel("Full name").fill(name);
     await page.getByLabel("E-mail address").fill(`${name}@example.org`);
@@ -219,6 +222,32 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
     expect(await page.getByRole("button", { name: /^Assign/ }).count()).toBe(0);
     await page.goto(`${service.address}/ui/access?section=policies`);
     await page.getByRole("alert").getByText("Manage Policies").waitFor();
+    shown.expectNoErrors();
+  });
+
+  test("without write authorization, each user is offered the edits that the service accepts", async () => {
+    await using open = await guardedService();
+    await writeSample(open);
+    await using shown = await browser.page({ alone: true, mayFail: /status of 403/ });
+    const { page } = shown;
+    await signUp(page, "editor", open);
+    await page.goto(`${open.address}/ui/entity/${encoded(FORECAST)}`);
+    await page.getByRole("button", { name: "Add a tag" }).click();
+    await page.getByRole("combobox", { name: "Find a tag" }).fill("Personal");
+    await page.getByRole("option", { name: /PersonalData/ }).click();
+    await page.getByText("Tag added").waitFor();
+    await page.goto(`${open.address}/ui/entity/${encoded(FORECAST)}/columns`);
+    await page.getByRole("button", { name: "Add a term" }).first().waitFor();
+    await page.goto(`${open.address}/ui/browse?section=tags`);
+    await page.getByRole("button", { name: "Create a tag" }).waitFor();
+    // Groups, and the state of users, decide about access.
+    await page.goto(`${open.address}/ui/browse?section=groups`);
+    await page.getByRole("link", { name: "Seed keepers" }).click();
+    await page.getByText("No members").waitFor();
+    await page.waitForLoadState("networkidle");
+    expect(await page.getByRole("button", { name: /^Add (an owner|a member)/ }).count()).toBe(0);
+    expect(await page.getByLabel("Actions").innerText()).not.toContain("Delete");
+    expect(await page.getByRole("button", { name: "Create a group" }).count()).toBe(0);
     shown.expectNoErrors();
   });
 

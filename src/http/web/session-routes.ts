@@ -16,6 +16,8 @@ export interface SessionOptions {
   readonly signIn?: SignIn | undefined;
   /** True if the actor header is trusted. */
   readonly actorHeaderTrusted: boolean;
+  /** True if policies decide about writes. */
+  readonly writeAuthorization: boolean;
   /** Version of the service. */
   readonly version: string;
 }
@@ -140,7 +142,7 @@ interface Session {
 }
 
 function described(
-  { authentication, actorHeaderTrusted, version }: SessionOptions,
+  { authentication, actorHeaderTrusted, writeAuthorization, version }: SessionOptions,
   session?: Session,
 ): Answer {
   const json = {
@@ -148,6 +150,7 @@ function described(
     authenticated: session !== undefined,
     actor: session?.actor ?? null,
     actorHeaderTrusted,
+    writeAuthorization,
     csrfToken: session === undefined ? null : csrfToken(session.token),
     expiresAt: session?.expiresAt ?? null,
     version,

@@ -23,6 +23,8 @@ export interface Session {
   readonly authenticated: boolean;
   readonly actor: string | null;
   readonly actorHeaderTrusted: boolean;
+  /** True if policies decide about writes. */
+  readonly writeAuthorization: boolean;
   readonly csrfToken: string | null;
   readonly expiresAt: number | string | null;
   readonly version: string | null;
@@ -34,6 +36,7 @@ const openSession: Session = {
   authenticated: false,
   actor: null,
   actorHeaderTrusted: true,
+  writeAuthorization: false,
   csrfToken: null,
   expiresAt: null,
   version: null,

@@ -54,6 +54,12 @@ export function useMay(urn = ""): May {
     !signInRequired || error !== null || anyOf.some((privilege) => data?.has(privilege) === true);
 }
 
+/** As `useMay`, for writes that are authorized only with write authorization. */
+export function useMayChange(urn = ""): May {
+  const may = useMay(urn);
+  return sessionStore.get().writeAuthorization ? may : () => true;
+}
+
 /** Privileges that each allow writing one aspect. */
 const aspectPrivileges = new Map<string, string>([
   ["globalTags", "EDIT_ENTITY_TAGS"],
@@ -85,31 +91,38 @@ const managers = new Map<string, string>([
   ["document", "MANAGE_DOCUMENTS"],
   ["dataHubPolicy", "MANAGE_POLICIES"],
   ["dataHubRole", "MANAGE_POLICIES"],
+  ["dataHubAccessToken", "MANAGE_ACCESS_TOKENS"],
+  ["dataHubSecret", "MANAGE_SECRETS"],
+  ["dataHubConnection", "MANAGE_CONNECTIONS"],
+  ["inviteToken", "MANAGE_USERS_AND_GROUPS"],
+  ["globalSettings", "MANAGE_GLOBAL_SETTINGS"],
 ]);
 
 const memberships = ["roleMembership", "groupMembership", "nativeGroupMembership"];
 
-/** Aspects of access control: only the manager of the type writes them. */
-const managedAspects = new Map<string, ReadonlySet<string>>([
-  ["corpuser", new Set([...memberships, "status", "corpUserStatus", "corpUserCredentials"])],
+/** Writes that always need a privilege: aspects of access control, or all aspects of the type. */
+const managedAspects = new Map<string, ReadonlySet<string> | "all">([
+  [
+    "corpuser",
+    new Set([...memberships, "status", "corpUserStatus", "corpUserCredentials", "subTypes"]),
+  ],
   ["corpGroup", new Set([...memberships, "status", "ownership"])],
+  ["dataHubConnection", new Set(["dataHubConnectionDetails"])],
+  ["dataHubPolicy", "all"],
+  ["dataHubRole", "all"],
+  ["dataHubAccessToken", "all"],
+  ["dataHubSecret", "all"],
+  ["inviteToken", "all"],
+  ["globalSettings", "all"],
 ]);
 
-/** The types of which only the manager writes any aspect. */
-const managedTypes: ReadonlySet<string> = new Set(["dataHubPolicy", "dataHubRole"]);
+const isManaged = (type: string, aspect: string): boolean => {
+  const managed = managedAspects.get(type);
+  return managed === "all" || managed?.has(aspect) === true;
+};
 
 const present = (values: readonly (string | undefined)[]): readonly string[] =>
   values.filter((value) => value !== undefined);
-
-/** The privileges of which one allows writing an aspect of an entity. */
-function privilegesToWrite(urn: string, aspect: string): readonly string[] {
-  const type = typeOf(urn);
-  const manager = managers.get(type);
-  if (managedTypes.has(type) || managedAspects.get(type)?.has(aspect) === true) {
-    return present([manager]);
-  }
-  return present(["EDIT_ENTITY", aspectPrivileges.get(aspect), manager]);
-}
 
 /** The aspects that an edit of the description writes. Descriptions of other types are not edited. */
 export const descriptionAspects: ReadonlyMap<string, string> = new Map<string, string>([
@@ -134,10 +147,19 @@ export const descriptionAspects: ReadonlyMap<string, string> = new Map<string, s
   ["document", "documentInfo"],
 ]);
 
+/** True for an aspect of the entity that one of the privileges, or the manager of its type, may write. */
+function useMayEdit(urn: string): (aspect: string, ...anyOf: readonly string[]) => boolean {
+  const [may, mayChange] = [useMay(urn), useMayChange(urn)];
+  const type = typeOf(urn);
+  const manager = present([managers.get(type)]);
+  return (aspect, ...anyOf) =>
+    isManaged(type, aspect) ? may(...manager) : mayChange(...anyOf, ...manager);
+}
+
 /** True for an aspect of the entity that the user may write. */
 export function useMayWrite(urn: string): (aspect: string) => boolean {
-  const may = useMay(urn);
-  return (aspect) => may(...privilegesToWrite(urn, aspect));
+  const mayEdit = useMayEdit(urn);
+  return (aspect) => mayEdit(aspect, "EDIT_ENTITY", ...present([aspectPrivileges.get(aspect)]));
 }
 
 /** True where the user may edit the description of the entity. */
@@ -147,14 +169,10 @@ export function useMayDescribe(urn: string): boolean {
   return aspect !== undefined && mayWrite(aspect);
 }
 
-/** True where the user may delete aspects of the entity. */
-export function useMayDelete(urn: string): boolean {
-  const may = useMay(urn);
-  const type = typeOf(urn);
-  const manager = managers.get(type);
-  return managedTypes.has(type)
-    ? may(...present([manager]))
-    : may(...present(["DELETE_ENTITY", manager]));
+/** True for an aspect of the entity that the user may delete. */
+export function useMayDelete(urn: string): (aspect: string) => boolean {
+  const mayEdit = useMayEdit(urn);
+  return (aspect) => mayEdit(aspect, "DELETE_ENTITY");
 }
 
 /** The platform privileges of which one allows creating an entity of a type. */
@@ -167,7 +185,11 @@ const creators = new Map<string, readonly string[]>([
   ["corpGroup", ["MANAGE_USERS_AND_GROUPS"]],
 ]);
 
-export const privilegesToCreate = (type: string): readonly string[] => creators.get(type) ?? [];
+/** True for a type of which the user may create entities. Creating a group writes a managed aspect. */
+export function useMayCreate(): (type: string) => boolean {
+  const [may, mayChange] = [useMay(), useMayChange()];
+  return (type) => (type === "corpGroup" ? may : mayChange)(...(creators.get(type) ?? []));
+}
 
 /** Durations of tokens, the shortest first. A privilege for one of them covers the shorter ones. */
 const tokenDurations = [

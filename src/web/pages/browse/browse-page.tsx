@@ -4,7 +4,7 @@ import { Link, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { useSummary } from "../../api/entities.ts";
 import { sessionStore } from "../../api/http.ts";
-import { privilegesToCreate, useMay } from "../../api/privileges.ts";
+import { useMay, useMayCreate } from "../../api/privileges.ts";
 import { search } from "../../api/search.ts";
 import { useStore } from "../../api/store.ts";
 import {
@@ -104,6 +104,7 @@ export default function BrowsePage() {
   const url = useSearch({ strict: false }) as UrlQuery;
   const { signInRequired } = useStore(sessionStore);
   const may = useMay();
+  const mayCreate = useMayCreate();
   const wanted = listOf(url.section)[0];
   const section = sections.find(({ id }) => id === wanted) ?? sections[0];
   if (section === undefined) return null;
@@ -112,7 +113,7 @@ export default function BrowsePage() {
       <header className="page-head">
         <h1>Browse</h1>
         {section.creations
-          ?.filter(({ type }) => may(...privilegesToCreate(type)))
+          ?.filter(({ type }) => mayCreate(type))
           .map((creation) => (
             <CreateButton key={creation.noun} creation={creation} />
           ))}

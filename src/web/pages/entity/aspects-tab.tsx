@@ -103,7 +103,7 @@ interface PanelProps {
 
 function AspectPanel({ urn, name, aspect, path, readOnly: past }: PanelProps) {
   const readOnly = !useMayWrite(urn)(name) || past;
-  const mayDelete = useMayDelete(urn) && !past;
+  const mayDelete = useMayDelete(urn)(name) && !past;
   const stored = JSON.stringify(aspect?.value ?? {}, null, 2);
   const [text, setText] = useState(stored);
   const [error, setError] = useState<string>();

@@ -4,7 +4,7 @@ import { memo, useCallback, useLayoutEffect, useMemo, useRef, useState } from "r
 import type { Aspects } from "../../api/aspect.ts";
 import type { Entity } from "../../api/entities.ts";
 import type { JsonObject } from "../../api/json.ts";
-import { useMay } from "../../api/privileges.ts";
+import { useMayChange } from "../../api/privileges.ts";
 import { typeOf } from "../../api/urn.ts";
 import { addTag, addTerm, removeTag, removeTerm, updateDescription } from "../../api/writes.ts";
 import { EntityChip } from "../../components/entity-link.tsx";
@@ -35,7 +35,7 @@ export default function ColumnsTab({ entity, readOnly, now }: TabProps) {
   const [listTop, setListTop] = useState(0);
   useLayoutEffect(() => setListTop(list.current?.offsetTop ?? 0), []);
   const edit = useEdit(entity.urn);
-  const may = useMay(entity.urn);
+  const may = useMayChange(entity.urn);
   const mayEdit = (privilege: string) => !readOnly && may("EDIT_ENTITY", privilege);
   const editText = mayEdit("EDIT_DATASET_COL_DESCRIPTION") ? edit : undefined;
   const editTags = mayEdit("EDIT_DATASET_COL_TAGS") ? edit : undefined;

@@ -1,7 +1,7 @@
 /** Owners, tags, terms and domain of an entity, with editing, and its structured properties. */
 import { useState } from "react";
 import { useSummary } from "../../api/entities.ts";
-import { privilegesToCreate, useMay, useMayWrite } from "../../api/privileges.ts";
+import { useMayCreate, useMayWrite } from "../../api/privileges.ts";
 import type { Summary } from "../../api/summary.ts";
 import {
   addOwner,
@@ -243,7 +243,7 @@ export function AddLabel(props: AddProps) {
 
 /** Picks a label, or creates one where the user may. */
 function AddDialog({ noun, types, onAdd, onCreate, onClose }: AddProps & { onClose: () => void }) {
-  const mayCreate = useMay()(...types.flatMap(privilegesToCreate));
+  const mayCreate = types.some(useMayCreate());
   const create = (name: string) => {
     onClose();
     onCreate?.(name);

@@ -4,13 +4,13 @@ import { useState } from "react";
 import sample from "../../../../test/data/sample/catalog.json?url";
 import { read } from "../../api/http.ts";
 import { ingestRecords } from "../../api/ingest.ts";
-import { useMay } from "../../api/privileges.ts";
+import { useMayChange } from "../../api/privileges.ts";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { Failure } from "../../components/states.tsx";
 import { announce } from "../../components/toasts.tsx";
 
 export function EmptyCatalog() {
-  const mayFill = useMay()("CREATE_ENTITY", "EDIT_ENTITY");
+  const mayFill = useMayChange()("CREATE_ENTITY", "EDIT_ENTITY");
   return (
     <div className="page empty-catalog">
       <h1>The catalog is empty</h1>

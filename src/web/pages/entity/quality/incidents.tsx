@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { listAt, numberAt, textAt, textsAt } from "../../../api/json.ts";
-import { useMay } from "../../../api/privileges.ts";
+import { useMayChange } from "../../../api/privileges.ts";
 import { sentenceCase } from "../../../api/type-names.ts";
 import { nameOfUrn } from "../../../api/urn.ts";
 import { setIncidentState } from "../../../api/writes.ts";
@@ -23,7 +23,7 @@ interface IncidentsProps {
 }
 
 export function Incidents({ urn, readOnly: past }: IncidentsProps) {
-  const readOnly = !useMay(urn)("EDIT_ENTITY", "EDIT_ENTITY_INCIDENTS") || past;
+  const readOnly = !useMayChange(urn)("EDIT_ENTITY", "EDIT_ENTITY_INCIDENTS") || past;
   const edit = useEdit(urn);
   const [all, setAll] = useState(false);
   const { data, error } = useQuery({
