@@ -27,6 +27,22 @@ describe("a change in words", () => {
     ).toEqual(["tag Rare added"]);
   });
 
+  test("has the names of entities, at most 80 characters of each", () => {
+    const nameOf = (urn: string) => (urn.endsWith("ann") ? "Ann Lee" : "x".repeat(100));
+    expect(wordsOfChange(changed("ownership", owners("ann"), owners("bo")), nameOf)).toEqual([
+      `owner ${"x".repeat(80)}… added`,
+      "owner Ann Lee removed",
+    ]);
+    const domains = { domains: ["urn:li:domain:ann"] };
+    expect(wordsOfChange(changed("domains", undefined, domains), nameOf)).toEqual([
+      "domain Ann Lee added",
+    ]);
+    const container = { container: "urn:li:container:ann" };
+    expect(differences({ container: "urn:li:container:bo" }, container, nameOf)).toEqual([
+      "container changed to “Ann Lee”",
+    ]);
+  });
+
   test("calls the key of a new entity its creation", () => {
     expect(wordsOfChange(changed("tagKey", undefined, { name: "Rare" }))).toEqual(["created"]);
   });

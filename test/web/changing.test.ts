@@ -37,13 +37,14 @@ describe.skipIf(browserPath === undefined)(inBrowser("changing the catalog"), ()
     await page.getByText("Owner removed").waitFor();
     await page.getByRole("link", { name: "Home" }).click();
     await page.getByRole("link", { name: "Last 7 days" }).click();
+    await page.getByRole("heading", { level: 1, name: "Log" }).waitFor();
     // The line of a record is a part of its button.
-    await page.getByText("owner tomasz.wren removed").click({ force: true });
+    await page.getByText("owner Tomasz Wren removed").click({ force: true });
     await page.getByRole("link", { name: "History of the entity" }).click();
-    await page.getByRole("button", { name: /owner tomasz.wren removed/i }).click();
+    await page.getByRole("button", { name: /owner Tomasz Wren removed/i }).click();
     await page.getByRole("button", { name: "Restore the value before" }).click();
     const preview = page.getByRole("dialog", { name: "Restore ownership" });
-    await preview.getByText("owner tomasz.wren added").waitFor();
+    await preview.getByText("owner Tomasz Wren added").waitFor();
     await shown.check();
     await preview.getByRole("button", { name: "Restore", exact: true }).click();
     await page.getByText("ownership restored").waitFor();

@@ -133,6 +133,23 @@ describe.skipIf(browserPath === undefined)(inBrowser("looking back"), () => {
     shown.expectNoErrors();
   });
 
+  test("the history marks the point that the page shows, below the later changes", async () => {
+    await using shown = await browser.page();
+    const { page } = shown;
+    await page.goto(`${service.address}/ui/entity/${encoded(DATASET)}/history?asOf=${position}`);
+    const rows = page.locator(".history > li");
+    const point = `The page shows position ${position}. The changes above are later.`;
+    await page.getByText(point).waitFor();
+    const texts = await rows.allInnerTexts();
+    const at = texts.findIndex((text) => text.includes(point));
+    expect(texts.slice(0, at).join()).toMatch(/tag Old added/i);
+    expect(texts[at + 1]).toContain(`position ${position}`);
+    await shown.check();
+    await page.getByRole("button", { name: "Back to now" }).click();
+    await page.getByText(point).waitFor({ state: "detached" });
+    shown.expectNoErrors();
+  });
+
   test("a restore compares with the present, also from a page of the past", async () => {
     await using shown = await browser.page();
     const { page } = shown;

@@ -1,9 +1,10 @@
 /** Reads of entities: one whole entity, and short summaries of many. */
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { queryOptions, useQueries, useQuery } from "@tanstack/react-query";
 import type { Aspects } from "./aspect.ts";
 import { read, send } from "./http.ts";
 import { at, isObject, numberAt, textAt } from "./json.ts";
 import { type Summary, summaryAspects, summaryOf } from "./summary.ts";
+import { nameOfUrn } from "./urn.ts";
 
 export interface Entity {
   readonly urn: string;
@@ -123,4 +124,16 @@ export const summaryQuery = (urn: string) =>
 export function useSummary(urn: string): Summary {
   const { data } = useQuery(summaryQuery(urn));
   return data ?? summaryOf(urn, new Map());
+}
+
+/** The result of a function that reads names of entities; with those of their urns until they are loaded. */
+export function useNamed<Result>(make: (nameOf: (urn: string) => string) => Result): Result {
+  const urns = new Set<string>();
+  make((urn) => {
+    urns.add(urn);
+    return urn;
+  });
+  const loaded = useQueries({ queries: [...urns].map(summaryQuery) });
+  const names = new Map(loaded.flatMap(({ data }) => (data ? [[data.urn, data.name]] : [])));
+  return make((urn) => names.get(urn) ?? nameOfUrn(urn));
 }

@@ -10,6 +10,9 @@ interface ChangedAspect {
   readonly previousAspectValue?: { readonly value: unknown };
 }
 
+/** The name of an entity. */
+export type Naming = (urn: string) => string;
+
 /** One noun for the items of a list, and the members that identify an item. */
 interface ListWords {
   readonly noun: string;
@@ -41,7 +44,10 @@ const silent: ReadonlySet<string> = new Set([
 /** At most so many sentences for one change. */
 export const sentencesMax = 20;
 
-export function wordsOfChange(change: ChangedAspect): readonly string[] {
+export function wordsOfChange(
+  change: ChangedAspect,
+  nameOf: Naming = nameOfUrn,
+): readonly string[] {
   const aspect = sentenceCase(change.aspectName).toLowerCase();
   if (change.changeType === "DELETE") return [`${aspect} deleted`];
   const before = change.previousAspectValue?.value;
@@ -54,24 +60,28 @@ export function wordsOfChange(change: ChangedAspect): readonly string[] {
   }
   if (!isObject(before)) {
     // The key aspect is written when an entity is created.
-    return change.aspectName.endsWith("Key") ? ["created"] : firstWords(aspect, after);
+    return change.aspectName.endsWith("Key") ? ["created"] : firstWords(aspect, after, nameOf);
   }
-  const sentences = differences(before, after);
+  const sentences = differences(before, after, nameOf);
   return sentences.length === 0 ? [`${aspect} confirmed`] : sentences.slice(0, sentencesMax);
 }
 
 /** A new aspect: its items, or that it was added. */
-function firstWords(aspect: string, after: JsonObject): readonly string[] {
+function firstWords(aspect: string, after: JsonObject, nameOf: Naming): readonly string[] {
   const items = Object.entries(after).flatMap(([name, value]) => {
     const words = lists.get(name);
     if (words === undefined || !Array.isArray(value) || value.length > 3) return [];
-    return value.map((item) => `${words.noun} ${labelOf(item, words)} added`);
+    return value.map((item) => `${words.noun} ${labelOf(item, words, nameOf)} added`);
   });
   return items.length > 0 ? items : [`${aspect} added`];
 }
 
 /** The differences of two values of an aspect, one sentence each. */
-export function differences(before: JsonObject, after: JsonObject): readonly string[] {
+export function differences(
+  before: JsonObject,
+  after: JsonObject,
+  nameOf: Naming = nameOfUrn,
+): readonly string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].flatMap((name) => {
     if (silent.has(name)) return [];
@@ -80,27 +90,31 @@ export function differences(before: JsonObject, after: JsonObject): readonly str
     if (JSON.stringify(old) === JSON.stringify(now)) return [];
     const words = lists.get(name);
     if (words !== undefined && (Array.isArray(old) || Array.isArray(now))) {
-      return listDifferences(words, asList(old), asList(now));
+      return listDifferences(words, asList(old), asList(now), nameOf);
     }
     const label = sentenceCase(name).toLowerCase();
     if (isObject(old) && isObject(now) && name === "customProperties") {
       return memberDifferences(old, now);
     }
-    if (old === undefined || old === "") return [`${label} added${valueWords(now)}`];
+    if (old === undefined || old === "") return [`${label} added${valueWords(now, nameOf)}`];
     if (now === undefined || now === "") return [`${label} removed`];
-    return [`${label} changed${valueWords(now)}`];
+    return [`${label} changed${valueWords(now, nameOf)}`];
   });
 }
 
 const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Short values are part of the sentence. */
-const valueWords = (value: unknown): string =>
+const valueWords = (value: unknown, nameOf: Naming): string =>
   typeof value === "number" || typeof value === "boolean"
     ? ` to ${value}`
-    : typeof value === "string" && value.length <= 40
-      ? ` to “${isUrn(value) ? nameOfUrn(value) : value}”`
-      : "";
+    : typeof value !== "string"
+      ? ""
+      : isUrn(value)
+        ? ` to “${shortened(nameOf(value))}”`
+        : value.length <= 40
+          ? ` to “${value}”`
+          : "";
 
 function memberDifferences(old: JsonObject, now: JsonObject): readonly string[] {
   const names = new Set([...Object.keys(old), ...Object.keys(now)]);
@@ -117,6 +131,7 @@ function listDifferences(
   words: ListWords,
   before: readonly unknown[],
   after: readonly unknown[],
+  nameOf: Naming,
 ): readonly string[] {
   const old = new Map(before.map((item) => [keyOf(item, words), item]));
   const now = new Map(after.map((item) => [keyOf(item, words), item]));
@@ -127,11 +142,15 @@ function listDifferences(
     ([key, item]) => old.has(key) && JSON.stringify(old.get(key)) !== JSON.stringify(item),
   );
   const sentences = [
-    ...added.map(([, item]) => `${noun} ${labelOf(item, words)} added`),
-    ...removed.map(([, item]) => `${noun} ${labelOf(item, words)} removed`),
-    ...changed.map(([, item]) => `${noun} ${labelOf(item, words)} changed`),
+    ...added.map(([, item]) => [item, "added"] as const),
+    ...removed.map(([, item]) => [item, "removed"] as const),
+    ...changed.map(([, item]) => [item, "changed"] as const),
   ];
-  return sentences.length > 0 ? sentences : [`${noun}s reordered`];
+  if (sentences.length === 0) return [`${noun}s reordered`];
+  // The names of the others are not needed.
+  return sentences
+    .slice(0, sentencesMax)
+    .map(([item, verb]) => `${noun} ${labelOf(item, words, nameOf)} ${verb}`);
 }
 
 const membersOf = (item: unknown, { keys }: ListWords): readonly string[] =>
@@ -141,7 +160,13 @@ const membersOf = (item: unknown, { keys }: ListWords): readonly string[] =>
 
 const keyOf = (item: unknown, words: ListWords): string => membersOf(item, words).join("\n");
 
-function labelOf(item: unknown, words: ListWords): string {
+function labelOf(item: unknown, words: ListWords, nameOf: Naming): string {
   const [first = ""] = membersOf(item, words);
-  return isUrn(first) ? nameOfUrn(first) : first;
+  return shortened(isUrn(first) ? nameOf(first) : first);
 }
+
+/** Characters of a name in a sentence. */
+const nameMax = 80;
+
+const shortened = (name: string): string =>
+  name.length <= nameMax ? name : `${[...name].slice(0, nameMax).join("")}…`;

@@ -1,5 +1,5 @@
 /** The header of an entity: name, path, labels, links and state. */
-import { type Entity, useSummary } from "../../api/entities.ts";
+import { type Entity, useNamed, useSummary } from "../../api/entities.ts";
 import { textAt } from "../../api/json.ts";
 import type { Summary } from "../../api/summary.ts";
 import { typeLabel } from "../../api/type-names.ts";
@@ -7,7 +7,7 @@ import { isUrn } from "../../api/urn.ts";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { EntityLink } from "../../components/entity-link.tsx";
 import { TypeGlyph } from "../../components/icon.tsx";
-import { wordsOfChange } from "../../words/change-words.ts";
+import { type Naming, wordsOfChange } from "../../words/change-words.ts";
 import { AsOfControl } from "./as-of-control.tsx";
 import { EntityActions } from "./entity-actions.tsx";
 import { EntityLinks } from "./entity-links.tsx";
@@ -87,19 +87,8 @@ const NameOf = ({ urn }: { readonly urn: string }) => useSummary(urn).name;
 /** In words: how the entity at the shown moment differs from now. */
 function DifferenceToNow({ entity, asOf }: { readonly entity: Entity; readonly asOf: string }) {
   const data = useNow(entity.urn, asOf);
+  const sentences = useNamed((nameOf) => (data ? changesSince(entity, data, nameOf) : []));
   if (data === undefined) return null;
-  const names = new Set([...entity.aspects.keys(), ...data.aspects.keys()]);
-  const sentences = [...names].flatMap((aspectName) => {
-    const then = entity.aspects.get(aspectName);
-    const now = data.aspects.get(aspectName);
-    if (!differs(then?.value, now?.value)) return [];
-    return wordsOfChange({
-      changeType: now === undefined ? "DELETE" : "UPSERT",
-      aspectName,
-      ...(now && { aspect: now }),
-      ...(then && { previousAspectValue: then }),
-    });
-  });
   return (
     <div className="notice">
       <strong>Shown as of the log position {entity.position}.</strong>
@@ -108,4 +97,20 @@ function DifferenceToNow({ entity, asOf }: { readonly entity: Entity; readonly a
         : `Changed since: ${sentences.slice(0, 12).join("; ")}${sentences.length > 12 ? " …" : ""}`}
     </div>
   );
+}
+
+function changesSince(past: Entity, present: Entity, nameOf: Naming): readonly string[] {
+  const names = new Set([...past.aspects.keys(), ...present.aspects.keys()]);
+  return [...names].flatMap((aspectName) => {
+    const then = past.aspects.get(aspectName);
+    const now = present.aspects.get(aspectName);
+    if (!differs(then?.value, now?.value)) return [];
+    const change = {
+      changeType: now === undefined ? "DELETE" : "UPSERT",
+      aspectName,
+      ...(now && { aspect: now }),
+      ...(then && { previousAspectValue: then }),
+    };
+    return wordsOfChange(change, nameOf);
+  });
 }

@@ -158,7 +158,12 @@ function TabBody({ tab, entity, asOf, exists }: BodyProps) {
       return present === undefined ? (
         <Loading lines={8} />
       ) : (
-        <HistoryTab key={urn} urn={urn} aspects={present.aspects} />
+        <HistoryTab
+          key={urn}
+          urn={urn}
+          aspects={present.aspects}
+          shownAt={past ? entity.position : undefined}
+        />
       );
     case "quality":
       return <QualityTab key={urn} urn={urn} asOf={asOf} />;

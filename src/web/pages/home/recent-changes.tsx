@@ -8,12 +8,12 @@ import {
   followChanges,
   readChangesBefore,
 } from "../../api/changes.ts";
-import { useSummary } from "../../api/entities.ts";
+import { useNamed, useSummary } from "../../api/entities.ts";
 import { logPosition } from "../../api/metrics.ts";
 import { TypeGlyph } from "../../components/icon.tsx";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
 import { Time } from "../../components/time.tsx";
-import { wordsOfChange } from "../../words/change-words.ts";
+import { type Naming, wordsOfChange } from "../../words/change-words.ts";
 import { groupsOf } from "./change-groups.ts";
 
 /** Changes that the list shows at most. */
@@ -92,8 +92,8 @@ function useLive(after: number | undefined): {
 function ChangeLine({ changes }: { readonly changes: readonly Change[] }) {
   const [change] = changes;
   const { name, type } = useSummary(change?.entityUrn ?? "");
+  const sentences = useNamed((nameOf) => sentencesOf(changes, nameOf));
   if (change === undefined) return null;
-  const sentences = sentencesOf(changes);
   return (
     <li className="change-line">
       <TypeGlyph type={type} />
@@ -125,9 +125,10 @@ const defaultAspects: ReadonlySet<string> = new Set([
   "dataPlatformInstance",
 ]);
 
-function sentencesOf(changes: readonly Change[]): readonly string[] {
+function sentencesOf(changes: readonly Change[], nameOf: Naming): readonly string[] {
   const stated = changes.filter(({ aspectName }) => !defaultAspects.has(aspectName));
-  const sentences = (stated.length > 0 ? stated : changes).toReversed().flatMap(wordsOfChange);
+  const shown = stated.length > 0 ? stated : changes;
+  const sentences = shown.toReversed().flatMap((change) => wordsOfChange(change, nameOf));
   return [...new Set(sentences)];
 }
 

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { memo, useState } from "react";
 import type { Change } from "../../api/changes.ts";
+import { useNamed } from "../../api/entities.ts";
 import { adminTokenStore, sessionStore } from "../../api/http.ts";
 import { textAt } from "../../api/json.ts";
 import { listParked } from "../../api/operations.ts";
@@ -40,6 +41,7 @@ function ParkedNotice({ change }: { readonly change: Change }) {
 export const RecordRow = memo(function RecordRow({ change }: { readonly change: Change }) {
   const [open, setOpen] = useState(false);
   const run = textAt(change.systemMetadata, "runId");
+  const words = useNamed((nameOf) => wordsOfChange(change, nameOf));
   return (
     <li className="record">
       <div className="record-line">
@@ -54,9 +56,7 @@ export const RecordRow = memo(function RecordRow({ change }: { readonly change: 
         </button>
         <EntityLabel urn={change.entityUrn} />
         <span className="badge">{change.aspectName}</span>
-        <span className="clip muted record-words">
-          {wordsOfChange(change).slice(0, 3).join("; ")}
-        </span>
+        <span className="clip muted record-words">{words.slice(0, 3).join("; ")}</span>
         <span className="clip small record-actor">
           <EntityLink urn={change.created?.actor ?? ""} />
         </span>

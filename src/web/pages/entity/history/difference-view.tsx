@@ -1,5 +1,6 @@
 /** Two values of an aspect: in words, and side by side as JSON. */
 import { useMemo } from "react";
+import { useNamed } from "../../../api/entities.ts";
 import { isObject } from "../../../api/json.ts";
 import { ScrollRegion } from "../../../components/scroll-region.tsx";
 import { differences } from "../../../words/change-words.ts";
@@ -12,12 +13,14 @@ interface ViewProps {
 
 export function DifferenceView({ before, after }: ViewProps) {
   const rows = useMemo(() => alignLines(linesOf(before), linesOf(after)), [before, after]);
-  const words = isObject(before) && isObject(after) ? differences(before, after) : [];
+  const words = useNamed((nameOf) =>
+    isObject(before) && isObject(after) ? differences(before, after, nameOf) : [],
+  );
   return (
     <div className="difference">
       {words.length > 0 && (
         <ul className="difference-words">
-          {words.slice(0, 40).map((sentence) => (
+          {[...new Set(words)].slice(0, 40).map((sentence) => (
             <li key={sentence}>{sentence}</li>
           ))}
         </ul>

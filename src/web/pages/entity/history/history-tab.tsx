@@ -1,9 +1,10 @@
 /** Every change of every aspect of an entity, with differences and restore. */
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { Fragment, useState } from "react";
 import type { Aspect, Aspects } from "../../../api/aspect.ts";
 import { type Change, readAllChanges } from "../../../api/changes.ts";
+import { useNamed } from "../../../api/entities.ts";
 import { isObject, textAt } from "../../../api/json.ts";
 import { useMayWrite } from "../../../api/privileges.ts";
 import { deleteAspect, writeAspect } from "../../../api/writes.ts";
@@ -23,9 +24,11 @@ interface TabProps {
   readonly urn: string;
   /** As they are now. */
   readonly aspects: Aspects;
+  /** Position of the log that the page shows the entity at; undefined for now. */
+  readonly shownAt: number | undefined;
 }
 
-export default function HistoryTab({ urn, aspects }: TabProps) {
+export default function HistoryTab({ urn, aspects, shownAt = Number.POSITIVE_INFINITY }: TabProps) {
   const [aspect, setAspect] = useState("");
   const [open, setOpen] = useState<number>();
   const { data, error, refetch } = useQuery({
@@ -38,6 +41,8 @@ export default function HistoryTab({ urn, aspects }: TabProps) {
   const shown = data
     .filter(({ aspectName }) => aspect === "" || aspectName === aspect)
     .toReversed();
+  /** The first change that the page shows. */
+  const first = shown.findIndex(({ position }) => position <= shownAt);
   return (
     <div className="stack">
       <div className="row">
@@ -58,19 +63,28 @@ export default function HistoryTab({ urn, aspects }: TabProps) {
       </div>
       {shown.length === 0 && <Empty title="No changes" />}
       <ol className="panel history">
-        {shown.map((change) => (
-          <ChangeRow
-            key={change.position}
-            change={change}
-            current={aspects.get(change.aspectName)}
-            open={open === change.position}
-            onToggle={() => setOpen(open === change.position ? undefined : change.position)}
-          />
+        {shown.map((change, n) => (
+          <Fragment key={change.position}>
+            {n === first && n > 0 && <ShownPoint position={shownAt} />}
+            <ChangeRow
+              change={change}
+              current={aspects.get(change.aspectName)}
+              open={open === change.position}
+              onToggle={() => setOpen(open === change.position ? undefined : change.position)}
+            />
+          </Fragment>
         ))}
+        {first < 0 && shown.length > 0 && <ShownPoint position={shownAt} />}
       </ol>
     </div>
   );
 }
+
+const ShownPoint = ({ position }: { readonly position: number }) => (
+  <li className="history-point small">
+    The page shows position {position}. The changes above are later.
+  </li>
+);
 
 interface RowProps {
   readonly change: Change;
@@ -81,7 +95,7 @@ interface RowProps {
 
 function ChangeRow({ change, current, open, onToggle }: RowProps) {
   const run = textAt(change.systemMetadata, "runId");
-  const words = wordsOfChange(change);
+  const words = useNamed((nameOf) => wordsOfChange(change, nameOf));
   return (
     <li className="history-row">
       <button type="button" className="history-head" aria-expanded={open} onClick={onToggle}>
