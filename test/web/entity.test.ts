@@ -1,4 +1,5 @@
 /** The page of an entity in the browser application: every tab, at two widths, and a change of an owner. */
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   browserPath,
@@ -182,6 +183,24 @@ describe.skipIf(browserPath === undefined)(inBrowser("the page of an entity"), (
     await page.getByRole("button", { name: "Load uses of shop.letter" }).click();
     await page.getByText("No other uses").first().waitFor();
     shown.expectNoErrors();
+  });
+
+  test("everything that depends on an entity is exported as CSV and as JSON", async () => {
+    await using shown = await browser.page();
+    const { page } = shown;
+    const accession = "urn:li:dataset:(urn:li:dataPlatform:postgres,seeds.public.accession,PROD)";
+    await page.goto(`${service.address}/ui/entity/${encoded(accession)}/lineage`);
+    await page.getByRole("button", { name: "Impact list" }).click();
+    await page.getByRole("link", { name: "Viability by drawer" }).waitFor();
+    const exported = async (format: string) => {
+      const arrives = page.waitForEvent("download");
+      await page.getByRole("button", { name: format }).click();
+      return readFileSync(await (await arrives).path(), "utf8");
+    };
+    const row = { urn: FORECAST, type: "dataset", name: "forecast", hops: 1 };
+    expect(JSON.parse(await exported("JSON"))).toContainEqual(row);
+    expect(await exported("CSV")).toContain(`"${FORECAST}",dataset,forecast,1`);
+    await shown.check();
   });
 
   test("an edge names the aspect and path that state it, and links to them", async () => {

@@ -1,13 +1,12 @@
 /** Everything that depends on an entity, or that it depends on, nearest first. */
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { summaryQuery } from "../../../api/entities.ts";
 import { type LineageDirection, readLineage } from "../../../api/lineage.ts";
 import { typeLabel } from "../../../api/type-names.ts";
-import { nameOfUrn, typeOf } from "../../../api/urn.ts";
-import { csvOf } from "../../../components/csv.ts";
-import { download } from "../../../components/download.ts";
+import { typeOf } from "../../../api/urn.ts";
 import { EntityLabel } from "../../../components/entity-link.tsx";
-import { Icon } from "../../../components/icon.tsx";
+import { ExportButtons } from "../../../components/export-buttons.tsx";
 import { Empty, Failure, Loading } from "../../../components/states.tsx";
 
 interface ListProps {
@@ -19,6 +18,7 @@ interface ListProps {
 const rowsMax = 300;
 
 export function ImpactList({ urn, since }: ListProps) {
+  const queries = useQueryClient();
   const [direction, setDirection] = useState<LineageDirection>("DOWNSTREAM");
   const { data, error } = useQuery({
     queryKey: ["entity", urn, "impact", direction, since ?? 0],
@@ -26,6 +26,16 @@ export function ImpactList({ urn, since }: ListProps) {
       readLineage({ urn, direction, hops: 100, count: 10_000, since, signal }),
   });
   const nodes = data?.nodes ?? [];
+  const readList = async () => {
+    const items = await Promise.all(
+      nodes.map(async ({ urn, degree }) => {
+        const { type, name } = await queries.fetchQuery(summaryQuery(urn));
+        return { urn, type, name, hops: degree };
+      }),
+    );
+    const rows = items.map((item) => Object.values(item).map(String));
+    return { items, columns: ["urn", "type", "name", "hops"], rows, total: data?.total ?? 0 };
+  };
   return (
     <section className="panel">
       <header>
@@ -49,28 +59,7 @@ export function ImpactList({ urn, since }: ListProps) {
         <span className="muted num spread" aria-live="polite">
           {data !== undefined && `${data.total} entities`}
         </span>
-        <button
-          type="button"
-          className="button"
-          disabled={nodes.length === 0}
-          onClick={() =>
-            download(
-              "impact.csv",
-              "text/csv",
-              csvOf(
-                ["urn", "type", "name", "hops"],
-                nodes.map((node) => [
-                  node.urn,
-                  typeOf(node.urn),
-                  nameOfUrn(node.urn),
-                  String(node.degree),
-                ]),
-              ),
-            )
-          }
-        >
-          <Icon name="download" /> CSV
-        </button>
+        <ExportButtons name="impact" disabled={nodes.length === 0} read={readList} />
       </header>
       {error !== null && <Failure error={error} />}
       {data === undefined && error === null && <Loading lines={5} />}

@@ -63,6 +63,9 @@ export default function LineageTab({ urn }: { readonly urn: string }) {
   );
 }
 
-/** The beginning of the day, so that the value stays the same while the page is open. */
-const sinceOf = (days: number): number =>
-  Math.floor(Date.now() / 86_400_000) * 86_400_000 - (days - 1) * 86_400_000;
+/** The beginning of a day of the reader, so that the value stays the same while the page is open. */
+function sinceOf(days: number): number {
+  const day = new Date();
+  day.setHours(0, 0, 0, 0);
+  return day.setDate(day.getDate() - days + 1);
+}
