@@ -9,8 +9,8 @@ import {
   type OpenBrowser,
   openBrowser,
   type WatchedPage,
-  writeSample,
 } from "../support/browser.ts";
+import { ingestSample } from "../support/chromium.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
 interface Visit {
@@ -32,7 +32,8 @@ const visits: readonly Visit[] = [
   { path: "/ui/browse?section=users", heading: "Browse", shows: "Imke Sørland" },
   { path: "/ui/browse?section=groups", heading: "Browse", shows: "Seed keepers" },
   { path: "/ui/log?since=week&aspect=ownership", heading: "Log", shows: /^owner .* added/ },
-  { path: "/ui/runs", heading: "Runs", shows: "Last write" },
+  { path: "/ui/runs", heading: "Runs", shows: "nightly" },
+  { path: "/ui/runs?run=nightly", heading: "nightly", shows: "schemaMetadata" },
   { path: "/ui/views", heading: "Views and jobs", shows: "Accepts writes" },
   { path: "/ui/access", heading: "Access", shows: "No tokens" },
   { path: "/ui/access?section=all", heading: "Access", shows: "No tokens" },
@@ -52,7 +53,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("all pages"), () => {
       runningService({ builtInEntities: "on" }),
       openBrowser(),
     ]);
-    await writeSample(service);
+    await ingestSample(service, ["--run-id", "nightly"]);
   });
   afterAll(async () => {
     await browser?.[Symbol.asyncDispose]();
@@ -140,6 +141,8 @@ describe.skipIf(browserPath === undefined)(inBrowser("all pages"), () => {
 const adminToken = ({ directory }: RunningService): string =>
   readFileSync(join(directory, "operator.token"), "utf8").trim();
 
-/** True for a page that scrolls sideways. */
+/** True for a page that scrolls sideways, or has a table that does. */
 const hasScroll = (page: Page): Promise<unknown> =>
-  page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth");
+  page.evaluate(`[document.documentElement, ...document.querySelectorAll(".table-scroll")].some(
+    ({ scrollWidth, clientWidth }) => scrollWidth > clientWidth,
+  )`);

@@ -1,6 +1,7 @@
-/** A table with a head. It scrolls sideways where it is wider than its place. */
-import type { ReactNode } from "react";
+/** A table with a head. Narrow pages show each row as a block. */
+import type { CSSProperties, ReactNode } from "react";
 import { ScrollRegion } from "./scroll-region.tsx";
+import "./table.css";
 
 interface Head {
   readonly label: string;
@@ -24,7 +25,7 @@ export const actionsHead: Head = { label: "Actions", hidden: true };
 
 export const Table = ({ label, heads, panel = false, children }: TableProps) => (
   <ScrollRegion label={label} {...(panel ? { className: "panel table-scroll" } : {})}>
-    <table>
+    <table className="stacking" style={labelsOf(heads)}>
       <thead>
         <tr>
           {heads.map((head) => (
@@ -37,12 +38,18 @@ export const Table = ({ label, heads, panel = false, children }: TableProps) => 
   </ScrollRegion>
 );
 
+const headOf = (head: Head | string): Head => (typeof head === "string" ? { label: head } : head);
+
+/** The labels of the cells of a block, as strings of CSS. */
+const labelsOf = (heads: TableProps["heads"]): CSSProperties =>
+  Object.fromEntries(
+    heads
+      .map(headOf)
+      .map(({ label, hidden }, n) => [`--head-${n + 1}`, hidden ? "none" : JSON.stringify(label)]),
+  );
+
 function HeadCell({ head }: { readonly head: Head | string }) {
-  const {
-    label,
-    right = false,
-    hidden = false,
-  } = typeof head === "string" ? { label: head } : head;
+  const { label, right = false, hidden = false } = headOf(head);
   return (
     <th scope="col" className={right ? "right" : undefined}>
       {hidden ? <span className="hidden-text">{label}</span> : label}
