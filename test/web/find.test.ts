@@ -79,6 +79,37 @@ describe.skipIf(browserPath === undefined)(inBrowser("finding entities"), () => 
     await shown.check();
   });
 
+  test("a filter by a tag finds as many entities as its facet counts, with those of columns", async () => {
+    await using shown = await browser.page();
+    const { page } = shown;
+    for (const name of ["PersonalData", "LastOfItsKind", "RegrowSoon"]) {
+      await page.goto(`${service.address}/ui/search?q=*`);
+      const value = page.getByRole("group", { name: "Tag" }).locator("label", { hasText: name });
+      await value.waitFor();
+      const count = (await value.innerText()).replace(name, "").trim();
+      await value.click();
+      await page.getByText(new RegExp(`^${count} results?$`)).waitFor();
+      await page.goto(`${service.address}/ui/browse?section=tags`);
+      const card = page.getByRole("listitem").filter({ hasText: name });
+      await card.getByTitle("Search all of them").filter({ hasText: count }).waitFor();
+    }
+    await shown.check();
+  });
+
+  test("a query with an error names it", async () => {
+    await using shown = await browser.page({ mayFail: /status of 400/ });
+    const { page } = shown;
+    await page.goto(`${service.address}/ui/search?q=${encodeURIComponent('owner:(nobody OR "x')}`);
+    await page.getByText("The query has an error").waitFor();
+    await page.getByText("A quote is not closed.").waitFor();
+    await page.getByText("A bracket is not closed.").waitFor();
+    await page.getByText('owner is not a field. Did you mean "owners"?').waitFor();
+    await shown.check();
+    await page.getByRole("combobox", { name: "Search the catalog" }).fill("owners:nobody");
+    await page.getByText("No results").waitFor();
+    shown.expectNoErrors();
+  });
+
   test("results have pages with URLs, and a page after the last leads to the first", async () => {
     for (let n = 10; n < 35; n++) {
       await service.client.upsert(`urn:li:tag:Paged${n}`, "tagProperties", { name: `Paged ${n}` });

@@ -29,6 +29,7 @@ import {
   withoutMarks,
   wordsOfQuery,
 } from "../../src/web/pages/search/highlight.ts";
+import { problemsOf } from "../../src/web/pages/search/query-problems.ts";
 
 const aspect = (name: string, value: Readonly<Record<string, unknown>>) =>
   [name, { name, value, actor: "", time: 0, version: "1", runId: undefined }] as const;
@@ -83,6 +84,27 @@ describe("highlights", () => {
     const text = `${"x ".repeat(200)}seed ${"y ".repeat(200)}`;
     expect(excerptOf(text, ["seed"], 60)).toContain("seed");
     expect(excerptOf(text, ["seed"], 60).length).toBeLessThanOrEqual(62);
+  });
+});
+
+describe("the problems of a query", () => {
+  test.each([
+    ["owners:(a OR b", ["A bracket is not closed."]],
+    ["a) b", ["A bracket is closed that was not opened."]],
+    ['name:"two words', ["A quote is not closed."]],
+    ["a AND", ["Nothing follows AND."]],
+    ["(a OR ) NOT", ["Nothing follows OR.", "Nothing follows NOT."]],
+    ["owners:", ["owners: has no value."]],
+    ["rowCount:[1 TO 5", ["The range of rowCount is not closed."]],
+    ['(a OR "b) c") -tags:x rowCount:[1 TO 5} \\( AND urn:li:tag:y', []],
+    ["tags: x", []],
+  ])("%s", (query, expected) => {
+    expect(problemsOf(query).found).toEqual(expected);
+  });
+
+  test("may be fields that the catalog does not have", () => {
+    const { fields } = problemsOf('owner:x (-tags:y OR urn:li:tag:z) "colour:red" https://a.b');
+    expect(fields).toEqual(["owner", "tags"]);
   });
 });
 

@@ -1,6 +1,7 @@
 /** The privileges of the signed-in user: the page offers only actions that they allow. */
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { queryGraphql, sessionStore } from "./http.ts";
+import { graphqlType } from "./type-names.ts";
 import { typeOf } from "./urn.ts";
 
 const query = `query ($input: GetGrantedPrivilegesInput!) {
@@ -10,15 +11,6 @@ const query = `query ($input: GetGrantedPrivilegesInput!) {
 interface Reply {
   readonly getGrantedPrivileges: { readonly privileges: readonly string[] } | null;
 }
-
-/** `dataJob` → `DATA_JOB`, `mlModel` → `MLMODEL`, as GraphQL names the types of entities. */
-const graphqlType = (type: string): string =>
-  type === "corpuser"
-    ? "CORP_USER"
-    : type
-        .replaceAll(/([a-z])([A-Z])/g, "$1_$2")
-        .toUpperCase()
-        .replace(/^ML_/, "ML");
 
 async function readPrivileges(urn: string): Promise<ReadonlySet<string>> {
   const actorUrn = sessionStore.get().actor;

@@ -50,7 +50,7 @@ export interface Sort {
 }
 
 /** Types that a search without types leads to: those that people look for. */
-const usualTypes: readonly string[] = [
+export const usualTypes: readonly string[] = [
   "dataset",
   "chart",
   "dashboard",
@@ -93,32 +93,19 @@ interface Reply {
 }
 
 export async function search(request: SearchRequest): Promise<SearchResult> {
-  const { query, filters, types = usualTypes, start = 0, count = 20, sort } = request;
-  const equal = [...(filters ?? [])]
-    .filter(([, values]) => values.length > 0)
-    .map(([field, values]) => ({ field, condition: "EQUAL", values }));
-  const missing = (request.missing ?? []).map((field) => ({
-    field,
-    condition: "IS_NULL",
-    values: [],
-  }));
-  const criteria = [...equal, ...missing];
-  const { value } = await read<Reply>("/entities?action=searchAcrossEntities", {
-    body: {
-      input: query,
-      entities: types,
-      start,
-      count,
-      ...(criteria.length === 0 ? {} : { filter: { or: [{ and: criteria }] } }),
-      ...(sort === undefined ? {} : { sort }),
-      searchFlags: {
-        getSuggestions: true,
-        skipAggregates: request.facets !== true,
-        maxAggValues: 30,
-        ...(request.includeRemoved ? { includeSoftDeleted: true } : {}),
-      },
+  const { start = 0, count = 20, sort } = request;
+  const criteria = criteriaOf(request);
+  const { value } = await post(request, {
+    start,
+    count,
+    ...(criteria.length === 0 ? {} : { filter: { or: [{ and: criteria }] } }),
+    ...(sort === undefined ? {} : { sort }),
+    searchFlags: {
+      getSuggestions: true,
+      skipAggregates: request.facets !== true,
+      maxAggValues: 30,
+      ...(request.includeRemoved ? { includeSoftDeleted: true } : {}),
     },
-    signal: request.signal,
   });
   return {
     total: value.numEntities,
@@ -126,11 +113,55 @@ export async function search(request: SearchRequest): Promise<SearchResult> {
       urn,
       matches: value.metadata.matches?.[n]?.matchedFields ?? [],
     })),
-    facets: (value.metadata.aggregations ?? []).map(({ name, displayName, filterValues }) => ({
-      name,
-      label: displayName ?? name,
-      values: filterValues.map((one) => ({ value: one.value, count: one.facetCount })),
-    })),
+    facets: facetsOf(value),
     suggestions: (value.metadata.suggestions ?? []).map(({ text }) => text),
   };
 }
+
+/** Values of a field that one request counts. */
+const countedMax = 1_000;
+
+/**
+ * The number of results that a filter by each value finds, by field. A filter may search several
+ * fields, so it may find more than the facet of its field counts.
+ */
+export async function countValues(
+  request: SearchRequest,
+  values: ReadonlyMap<string, readonly string[]>,
+): Promise<readonly Facet[]> {
+  const criteria = criteriaOf(request);
+  const named = [...values]
+    .filter(([, texts]) => texts.length > 0)
+    .map(([field, texts]) => ({
+      and: [...criteria, { field, condition: "EQUAL", values: texts.slice(0, countedMax) }],
+    }));
+  if (named.length === 0) return [];
+  const { value } = await post(request, {
+    start: 0,
+    count: 0,
+    // All results match the first group, so the values of the others exclude none.
+    filter: { or: [{ and: criteria }, ...named] },
+    searchFlags: { includeDefaultFacets: false, maxAggValues: countedMax },
+  });
+  return facetsOf(value);
+}
+
+const criteriaOf = ({ filters, missing = [] }: SearchRequest) => [
+  ...[...(filters ?? [])]
+    .filter(([, values]) => values.length > 0)
+    .map(([field, values]) => ({ field, condition: "EQUAL", values })),
+  ...missing.map((field) => ({ field, condition: "IS_NULL", values: [] })),
+];
+
+const post = ({ query, types = usualTypes, signal }: SearchRequest, body: object): Promise<Reply> =>
+  read<Reply>("/entities?action=searchAcrossEntities", {
+    body: { input: query, entities: types, ...body },
+    signal,
+  });
+
+const facetsOf = ({ metadata }: Reply["value"]): readonly Facet[] =>
+  (metadata.aggregations ?? []).map(({ name, displayName, filterValues }) => ({
+    name,
+    label: displayName ?? name,
+    values: filterValues.map((one) => ({ value: one.value, count: one.facetCount })),
+  }));

@@ -46,3 +46,12 @@ export function typeLabels(type: string): string {
   const one = sentenceCase(type);
   return one.endsWith("y") ? `${one.slice(0, -1)}ies` : `${one}s`;
 }
+
+/** `dataJob` → `DATA_JOB`, `mlModel` → `MLMODEL`, as GraphQL names the types of entities. */
+export const graphqlType = (type: string): string =>
+  type === "corpuser"
+    ? "CORP_USER"
+    : type
+        .replaceAll(/([a-z])([A-Z])/g, "$1_$2")
+        .toUpperCase()
+        .replace(/^ML_/, "ML");

@@ -150,7 +150,6 @@ const pageSize = 60;
 
 function EntityCards({ section }: { readonly section: Section }) {
   const { types, label, usedBy = "" } = section;
-  const uses = useUses(usedBy);
   const [count, setCount] = useState(pageSize);
   const { data, error, refetch } = useQuery({
     queryKey: ["search", "browse", types, count],
@@ -158,6 +157,7 @@ function EntityCards({ section }: { readonly section: Section }) {
       search({ query: "*", types, count, sort: { field: "name", order: "ASCENDING" }, signal }),
     placeholderData: keepPreviousData,
   });
+  const uses = useUses(usedBy, data?.hits.map(({ urn }) => urn) ?? []);
   if (error !== null) return <Failure error={error} retry={() => void refetch()} />;
   if (data === undefined) return <Loading lines={8} />;
   if (data.total === 0) return <Empty title={`No ${label.toLowerCase()} yet`} />;

@@ -94,7 +94,6 @@ const foldersFirst = (urns: readonly string[], { parentType }: Hierarchy): reado
 ];
 
 export function HierarchyTree({ tree }: { readonly tree: Hierarchy }) {
-  const uses = useUses(tree.usedBy);
   const { data, error, refetch } = useQuery({
     queryKey: ["search", "roots", tree.label],
     queryFn: ({ signal }) => readRoots(tree, signal),
@@ -104,7 +103,7 @@ export function HierarchyTree({ tree }: { readonly tree: Hierarchy }) {
   if (data.length === 0) return <Empty title={`No ${tree.label} yet`} />;
   return (
     <ul className="panel tree">
-      <Members tree={tree} urns={data} uses={uses} startOpen={data.length <= fewRoots} />
+      <Members tree={tree} urns={data} startOpen={data.length <= fewRoots} />
     </ul>
   );
 }
@@ -112,15 +111,15 @@ export function HierarchyTree({ tree }: { readonly tree: Hierarchy }) {
 interface MembersProps {
   readonly tree: Hierarchy;
   readonly urns: readonly string[];
-  readonly uses: ReadonlyMap<string, number>;
   readonly startOpen?: boolean;
 }
 
 /** Up to so many roots, the tree opens with their children. */
 const fewRoots = 8;
 
-const Members = ({ tree, urns, uses, startOpen = false }: MembersProps) =>
-  urns.map((urn) =>
+function Members({ tree, urns, startOpen = false }: MembersProps) {
+  const uses = useUses(tree.usedBy, urns);
+  return urns.map((urn) =>
     typeOf(urn) === tree.parentType ? (
       <Branch
         key={urn}
@@ -130,7 +129,7 @@ const Members = ({ tree, urns, uses, startOpen = false }: MembersProps) =>
         filters={[`${tree.usedBy}:${urn}`]}
         startOpen={startOpen}
       >
-        {() => <Children tree={tree} parent={urn} uses={uses} />}
+        {() => <Children tree={tree} parent={urn} />}
       </Branch>
     ) : (
       <li key={urn} className="tree-row tree-leaf">
@@ -141,6 +140,7 @@ const Members = ({ tree, urns, uses, startOpen = false }: MembersProps) =>
       </li>
     ),
   );
+}
 
 function NameOf({ urn }: { readonly urn: string }) {
   const { name, type } = useSummary(urn);
@@ -174,15 +174,14 @@ export const UseCount = ({ field, urn, count }: UseProps) =>
 interface ChildrenProps {
   readonly tree: Hierarchy;
   readonly parent: string;
-  readonly uses: ReadonlyMap<string, number>;
 }
 
-function Children({ tree, parent, uses }: ChildrenProps) {
+function Children({ tree, parent }: ChildrenProps) {
   const { data, error } = useQuery({
     queryKey: ["search", "children", parent],
     queryFn: ({ signal }) => readChildren(tree, parent, signal),
   });
   if (data === undefined || error !== null) return <LevelState error={error} />;
   if (data.length === 0) return <li className="tree-row tree-leaf muted">Nothing below</li>;
-  return <Members tree={tree} urns={data} uses={uses} />;
+  return <Members tree={tree} urns={data} />;
 }

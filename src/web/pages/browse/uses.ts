@@ -1,16 +1,20 @@
-/** How many entities refer to others by a field, for the most frequent values. */
-import { useQuery } from "@tanstack/react-query";
-import { search } from "../../api/search.ts";
+/** How many entities refer to others by a field. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { countValues } from "../../api/search.ts";
 
 const none: ReadonlyMap<string, number> = new Map();
 
-/** Counts by urn. */
-export function useUses(field: string): ReadonlyMap<string, number> {
-  const { data } = useQuery({
-    queryKey: ["search", "uses"],
-    queryFn: ({ signal }) => search({ query: "*", count: 0, facets: true, signal }),
+/** Counts by urn, of the entities that a search with the urn as filter finds. */
+export function useUses(field: string, urns: readonly string[]): ReadonlyMap<string, number> {
+  const { data = none } = useQuery({
+    queryKey: ["search", "uses", field, urns],
+    queryFn: async ({ signal }) => {
+      const facets = await countValues({ query: "*", signal }, new Map([[field, urns]]));
+      const values = facets.flatMap((facet) => facet.values).filter(({ count }) => count > 0);
+      return new Map(values.map(({ value, count }) => [value, count]));
+    },
+    placeholderData: keepPreviousData,
+    enabled: field !== "" && urns.length > 0,
   });
-  const values = data?.facets.find(({ name }) => name === field)?.values;
-  if (values === undefined) return none;
-  return new Map(values.filter(({ count }) => count > 0).map(({ value, count }) => [value, count]));
+  return data;
 }

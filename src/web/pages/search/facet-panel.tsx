@@ -5,8 +5,8 @@ import type { Facet } from "../../api/search.ts";
 import { typeLabels } from "../../api/type-names.ts";
 import { isUrn } from "../../api/urn.ts";
 import { Icon } from "../../components/icon.tsx";
+import { propertyOfFacet } from "./counted-facets.ts";
 import { type Filters, toggleFilter } from "./filters.ts";
-import { propertyOfFacet } from "./property-facets.ts";
 
 interface PanelProps {
   readonly facets: readonly Facet[];

@@ -5,11 +5,12 @@ import { useCallback, useId, useMemo } from "react";
 import { type SearchRequest, type Sort, search } from "../../api/search.ts";
 import { listOf, type UrlQuery } from "../../app/url-query.ts";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
+import { isCounted, useCountedFacets } from "./counted-facets.ts";
 import { ExportMenu } from "./export-menu.tsx";
 import { FacetPanel } from "./facet-panel.tsx";
 import { type Filters, filtersOf, filterTexts } from "./filters.ts";
 import { HitList } from "./hit-list.tsx";
-import { usePropertyFacets } from "./property-facets.ts";
+import { NothingFound } from "./nothing-found.tsx";
 import "./search.css";
 
 const pageSize = 20;
@@ -42,11 +43,12 @@ export default function SearchPage() {
     queryFn: async ({ signal }) => ({ ...(await search({ ...request, signal })), text }),
     placeholderData: keepPreviousData,
   });
-  const propertyFacets = usePropertyFacets(request.query, filters);
+  const counted = useCountedFacets({ query: request.query, filters });
   const facets = useMemo(() => {
-    const names = new Set(propertyFacets.map(({ name }) => name));
-    return [...(data?.facets ?? []).filter(({ name }) => !names.has(name)), ...propertyFacets];
-  }, [data?.facets, propertyFacets]);
+    const names = new Set(counted.map(({ name }) => name));
+    const others = (data?.facets ?? []).filter(({ name }) => !names.has(name) && !isCounted(name));
+    return [...others, ...counted];
+  }, [data?.facets, counted]);
   const show = useCallback(
     (change: UrlQuery) =>
       void navigate({
@@ -94,6 +96,7 @@ export default function SearchPage() {
             )}
             {data.total === 0 && (
               <NothingFound
+                query={data.text}
                 suggestions={data.suggestions}
                 filtered={filters.size > 0}
                 onQuery={(q) => show({ q })}
@@ -148,34 +151,6 @@ function ResultHead({ total, order, onOrder, request }: HeadProps) {
     </div>
   );
 }
-
-interface NothingProps {
-  readonly suggestions: readonly string[];
-  readonly filtered: boolean;
-  readonly onQuery: (query: string) => void;
-  readonly onClear: () => void;
-}
-
-const NothingFound = ({ suggestions, filtered, onQuery, onClear }: NothingProps) => (
-  <Empty title="No results">
-    <p>
-      A shorter word, or a word with * at its end, finds more. In the search field, <kbd>Ctrl</kbd>{" "}
-      <kbd>Space</kbd> lists fields and operators.
-    </p>
-    <div className="row tight centered">
-      {suggestions.map((text) => (
-        <button key={text} type="button" className="button" onClick={() => onQuery(text)}>
-          Search for “{text}”
-        </button>
-      ))}
-      {filtered && (
-        <button type="button" className="button" onClick={onClear}>
-          Remove all filters
-        </button>
-      )}
-    </div>
-  </Empty>
-);
 
 interface PagesProps {
   readonly page: number;
