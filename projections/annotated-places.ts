@@ -15,7 +15,7 @@ export interface AnnotatedPlace {
   readonly type: FieldType;
 }
 
-export interface PlaceOptions {
+interface PlaceOptions {
   /** Returns the annotation of the wanted kind. */
   readonly annotationOf: (field: Field) => Annotation | undefined;
   /** True: an annotation of the keys (/$key) or values (/*) of a map applies to the map. */

@@ -10,7 +10,7 @@ import type { Model } from "../../src/model/model.ts";
 import type { Step, Steps } from "../../src/views/graph/graph.ts";
 import { compileGraphRules } from "./rules.ts";
 
-export interface LineageSteps {
+interface LineageSteps {
   readonly UPSTREAM: Steps;
   readonly DOWNSTREAM: Steps;
 }

@@ -18,7 +18,7 @@ export interface GraphRule {
   readonly beside: Readonly<Partial<Record<BesideName, Beside>>>;
 }
 
-export type BesideName = (typeof besideNames)[number];
+type BesideName = (typeof besideNames)[number];
 
 /** Location of a member relative to the destination's path: its first `depth` components, then `rest`. */
 export interface Beside {

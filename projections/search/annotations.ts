@@ -30,7 +30,7 @@ export interface SearchField {
   readonly aspect?: string | undefined;
 }
 
-export type AspectField = Omit<SearchField, "aspect">;
+type AspectField = Omit<SearchField, "aspect">;
 
 /** How the values at one path fill the fields of a document. */
 export interface AspectRule {
@@ -59,7 +59,7 @@ export interface Weights {
   readonly others: number;
 }
 
-export interface AspectRules {
+interface AspectRules {
   readonly rules: readonly AspectRule[];
   readonly fields: readonly AspectField[];
 }

@@ -4,7 +4,7 @@
  */
 
 /** Class of a UTF-16 code unit. */
-export type Kind = 0 | 1 | 2 | 3 | 4 | 5 | 6;
+type Kind = 0 | 1 | 2 | 3 | 4 | 5 | 6;
 
 /** Separates words. */
 const OTHER = 0;

@@ -5,7 +5,7 @@
 import { jsonObject } from "../../src/lib/json.ts";
 
 /** Returns the values at each path, by the path's index. Absent and null members have no value. */
-export type Extract = (value: unknown) => readonly (readonly unknown[] | undefined)[];
+type Extract = (value: unknown) => readonly (readonly unknown[] | undefined)[];
 
 type Found = (unknown[] | undefined)[];
 

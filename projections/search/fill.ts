@@ -9,7 +9,7 @@ import { propertyValues, valuesByKey, valuesOf } from "./values.ts";
 export type Fill = (draft: Draft, value: unknown, time: number) => void;
 
 /** Fields by name; those of the rules are among them. */
-export type SlotOf = (field: string) => Slot;
+type SlotOf = (field: string) => Slot;
 
 export function compileFill(aspect: string, rules: readonly AspectRule[], slotOf: SlotOf): Fill {
   const extract = compileExtract(rules.map(({ path }) => path));

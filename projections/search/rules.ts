@@ -12,7 +12,7 @@ import type { SearchField } from "./annotations.ts";
 import { type AspectRule, readAspectRules } from "./annotations.ts";
 
 /** A default facet: of one field, or of the combinations of two. */
-export interface SearchFacet {
+interface SearchFacet {
   readonly name: string;
   readonly displayName: string;
   readonly fields: readonly [string] | readonly [string, string];

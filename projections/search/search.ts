@@ -23,7 +23,7 @@ import { compileFill, type Fill } from "./fill.ts";
 import type { SearchRules } from "./rules.ts";
 
 /** An event of a timeseries: `value` is JSON text, `time` its own, in epoch milliseconds. */
-export interface LatestEvent {
+interface LatestEvent {
   readonly time: number;
   readonly value: string;
   /** Position of its record. */
@@ -35,7 +35,7 @@ export interface LatestEvent {
  * its type is unknown. `latest` has the latest event of each timeseries aspect. Without a policy, the
  * function throws for a value that cannot be projected.
  */
-export type SearchProjection = (
+type SearchProjection = (
   state: EntityState,
   entityType: string,
   latest?: ReadonlyMap<string, LatestEvent>,

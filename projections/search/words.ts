@@ -35,7 +35,7 @@ export function foldText(text: string): string {
   return isAscii(text) ? text.toLowerCase() : lowerCase(unify(text));
 }
 
-export interface Token {
+interface Token {
   readonly parts: readonly string[];
   /**
    * The token as one word, which is indexed, too. Equals the only part if there is one; undefined in

@@ -76,7 +76,7 @@ const waitMsMax = 10_000;
 /** Milliseconds between two checks of the log's indexes. */
 const INDEX_CHECK_MS = dayMs;
 
-export interface CatalogAndHttpParts extends Opening {
+interface CatalogAndHttpParts extends Opening {
   /** Of the service. */
   readonly version: string;
   /** Called with the file of the operator's token if this start creates it. */

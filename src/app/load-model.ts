@@ -9,7 +9,7 @@ import {
 import type { Model } from "../model/model.ts";
 import { type ViewRules, viewRules } from "./view-rules.ts";
 
-export interface ConfiguredModel {
+interface ConfiguredModel {
   readonly model: Model;
   readonly rules: ViewRules;
 }

@@ -47,9 +47,9 @@ function generationsOf<R extends Reader>(live: SwappableStore<R>, open: (path: s
   };
 }
 
-export type Refusal = "of another model" | "building" | "damaged";
+type Refusal = "of another model" | "building" | "damaged";
 
-export interface SwappableReaders {
+interface SwappableReaders {
   readonly readers: Readers;
   readonly generations: RebuildingParts["readers"];
   /** Rejects reads of the view with this error, until `admit` is called with the same reason. */

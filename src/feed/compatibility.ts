@@ -27,7 +27,7 @@ export function readLevel(text: string): Level {
   return level;
 }
 
-export interface ReadSchema {
+interface ReadSchema {
   /** Compact JSON text; members in their order. */
   readonly text: string;
   /** Equal for equal schemas in any notation; docs and other attributes count. */
@@ -54,7 +54,7 @@ function sorted(_key: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-export interface Earlier {
+interface Earlier {
   readonly version: number;
   readonly text: string;
 }

@@ -10,7 +10,7 @@ import { topics } from "./topic-names.ts";
 
 export { topics };
 
-export interface EventSchema {
+interface EventSchema {
   readonly id: number;
   /** Other ids of the same schema in messages. */
   readonly alsoRead: readonly number[];

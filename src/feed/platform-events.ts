@@ -9,7 +9,7 @@ import type { Projection } from "../projector/sink.ts";
 import type { Edge, GraphWrite } from "../views/graph/graph.ts";
 import type { ChangeEvent } from "./change-event.ts";
 
-export interface PlatformEventRules {
+interface PlatformEventRules {
   /** The key aspect of an entity type; absent: no event says that an entity was created or deleted. */
   readonly keyAspectOf?: ((entityType: string) => string | undefined) | undefined;
   /** The projection of the graph; absent: no event is about edges. */

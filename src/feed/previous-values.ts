@@ -105,7 +105,7 @@ function previousVersion({
   return version === 1 || system.lastRunId === undefined ? undefined : version - 1;
 }
 
-export interface FeedViewParts {
+interface FeedViewParts {
   /** Name of the view: `kafka`. */
   readonly name: string;
   readonly project: Projection<ChangeEvent>;

@@ -50,7 +50,7 @@ export interface SchemaRegistry {
   setCompatibility(subject: string | undefined, level: string, actor?: string): Promise<Level>;
 }
 
-export interface SchemaRegistryParts {
+interface SchemaRegistryParts {
   readonly log: Pick<ChangeLog, "append" | "readStream">;
   /** Epoch milliseconds. */
   readonly now: () => number;

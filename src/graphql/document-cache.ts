@@ -19,7 +19,7 @@ type Prepared =
   | { readonly document: DocumentNode; readonly errors?: undefined }
   | { readonly document?: undefined; readonly errors: readonly GraphQLError[] };
 
-export interface DocumentCache {
+interface DocumentCache {
   /** Throws `malformed` for a query that exceeds a limit. */
   prepare(query: string): Prepared;
 }

@@ -31,7 +31,7 @@ declare module "fastify" {
 }
 
 /** The parts of the server that every endpoint uses. */
-export interface ServerContext {
+interface ServerContext {
   readonly backing: Backing;
   readonly catalogFor: ((actor: string | undefined) => Catalog) | undefined;
   readonly replies: Replies;

@@ -3,7 +3,7 @@
  * view that a process of another model still projects is left to that process: when the nodes of a
  * cluster are replaced one after the other, a view is rebuilt once, after the last of them.
  */
-export interface OutdatedParts {
+interface OutdatedParts {
   /** Views of another model, as far as they are known yet. */
   readonly stale: () => readonly string[];
   /** Views whose files are damaged. */

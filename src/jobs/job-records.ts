@@ -14,7 +14,7 @@ export interface JobRecordsParts {
   readonly onAppended: (position: Position) => void;
 }
 
-export interface JobRecords {
+interface JobRecords {
   /**
    * Gives a job the next number; resolves when the log has its first record. `unfinishedFrom`: the
    * number of the earliest job of this node that has not ended, Infinity where there is none.

@@ -62,7 +62,7 @@ export interface JobRun {
 
 export type JobWork = (run: JobRun) => Promise<void>;
 
-export interface Started {
+interface Started {
   readonly id: string;
   /** Position of its first record. */
   readonly position: Position;
@@ -95,7 +95,7 @@ export interface Jobs {
   close(): Promise<void>;
 }
 
-export interface JobName {
+interface JobName {
   readonly id: string;
   readonly kind: string;
 }

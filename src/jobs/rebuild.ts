@@ -17,7 +17,7 @@ export interface RebuildRequest {
 }
 
 /** The checkpoint of a rebuild, which its job reports. */
-export interface RebuildPlace extends RebuildProgress {
+interface RebuildPlace extends RebuildProgress {
   /** Views that are swapped. */
   readonly done: readonly string[];
   /** Views that are being built. */

@@ -37,7 +37,7 @@ export interface DifferencesQuery {
   readonly count: number;
 }
 
-export type ViewVerification = Omit<Verified, "differences" | "count"> & {
+type ViewVerification = Omit<Verified, "differences" | "count"> & {
   readonly differences: number;
 };
 

@@ -31,7 +31,7 @@ interface McpOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-export interface McpRequest {
+interface McpRequest {
   /** A JSON-RPC message. */
   readonly message: unknown;
   /** The header MCP-Protocol-Version, if the client sends it. */
@@ -42,7 +42,7 @@ export interface McpRequest {
   readonly actor: string | undefined;
 }
 
-export interface McpReply {
+interface McpReply {
   /** HTTP status: 200, 202 for a notification, 400 for an invalid message. */
   readonly status: number;
   /** JSON-RPC response; empty for a notification. */

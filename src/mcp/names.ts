@@ -4,7 +4,7 @@ import { type JsonObject, jsonObject } from "../lib/json.ts";
 import { ownValue } from "../lib/own-value.ts";
 
 /** An entity in a list. */
-export interface EntityLine {
+interface EntityLine {
   readonly urn: string;
   readonly type: string;
   readonly name?: string | undefined;

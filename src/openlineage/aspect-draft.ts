@@ -15,7 +15,7 @@ export interface AspectDraft {
   readonly value: () => JsonObject | undefined;
 }
 
-export interface ListDraft {
+interface ListDraft {
   readonly get: (key: string) => unknown;
   readonly set: (key: string, item: unknown) => void;
   /** Adds the item, unless the list has one with its key. */

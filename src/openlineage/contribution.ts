@@ -83,7 +83,7 @@ export interface TimeseriesEvent extends Target {
 }
 
 /** The entity exists. */
-export interface Existence {
+interface Existence {
   readonly kind: "exists";
   readonly urn: string;
 }

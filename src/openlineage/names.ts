@@ -44,7 +44,7 @@ const pathPlatforms: Readonly<Record<string, { readonly authority: boolean }>> =
 const GLUE = "arn:aws:glue:";
 const DEFAULT_ENV = "PROD";
 
-export interface PlatformName {
+interface PlatformName {
   readonly platform: string;
   readonly name: string;
 }

@@ -2,7 +2,7 @@
  * Adaptive page size: shrinks when a response is truncated, grows slowly after that. A large item at
  * the start of a page then does not cause the others to be read again many times.
  */
-export interface AdaptivePageSize {
+interface AdaptivePageSize {
   /** The first items, as many as will probably fit; at least one. */
   take<T>(wanted: readonly T[]): readonly T[];
   /** Adapts to a response of `returned` items; `complete`: these were all requested ones. */

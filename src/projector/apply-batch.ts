@@ -8,7 +8,7 @@ import { type Batch, type PoisonRecord, projectBatch } from "./batch.ts";
 import { EntityRejected, isPoison, type Parking, WHOLE_DOCUMENT } from "./parking/parking.ts";
 import type { Projection, View } from "./sink.ts";
 
-export interface AppliedBatch {
+interface AppliedBatch {
   /** The view has applied or skipped every record up to here. */
   readonly upTo: Position;
   /** Its checkpoint moved: batches without writes need not move it. */

@@ -11,7 +11,7 @@ import { cutBatch } from "./batch-groups.ts";
 import { createChangeCache } from "./change-cache.ts";
 import type { ViewState } from "./view-state.ts";
 
-export interface ReadBatch {
+interface ReadBatch {
   readonly batch: Batch<PlacedChange>;
   /** The log may have more: the batch has the maximum size, or ends before a poison record. */
   readonly full: boolean;
@@ -19,7 +19,7 @@ export interface ReadBatch {
   readonly atHead: boolean;
 }
 
-export interface BatchReader {
+interface BatchReader {
   /** Reads at most `limit` records after a position, none after `end`. Rejects as the log does. */
   read(
     after: Position,

@@ -7,7 +7,7 @@ import type { PlacedChange } from "../core/change.ts";
 import { type Position, START } from "../core/position.ts";
 import type { Batch } from "./batch.ts";
 
-export interface ChangeCache {
+interface ChangeCache {
   /** Adds the batch after `after`; evicts changes at or before `needed`. */
   add(after: Position, batch: Batch<PlacedChange>, needed: Position): void;
   /**

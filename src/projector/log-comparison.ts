@@ -14,9 +14,9 @@ import { holdsRecord, parseRecordName } from "../log/record-name.ts";
 import type { View } from "./sink.ts";
 import type { RetryMs } from "./view-state.ts";
 
-export type ComparedLog = Pick<ChangeLog, "id" | "readStream" | "firstKept" | "disconnections">;
+type ComparedLog = Pick<ChangeLog, "id" | "readStream" | "firstKept" | "disconnections">;
 
-export interface Compared {
+interface Compared {
   readonly view: View;
   readonly position: Position;
   /** Name of the record at the position if this process applied it; otherwise the sink has it. */
@@ -27,7 +27,7 @@ export interface Compared {
   unchecked: boolean;
 }
 
-export interface LogComparison {
+interface LogComparison {
   /** Throws `unavailable` for the first view that does not belong to the log. */
   atStart(): Promise<void>;
   /** Starts a comparison when one is due. */

@@ -22,7 +22,7 @@ interface Parts {
   readonly wakeUp: () => void;
 }
 
-export interface Standby {
+interface Standby {
   /** Polls the standby views concurrently, so that a slow server delays no other view. */
   poll(): void;
   /** Reads the checkpoint of a failed view in the background, because its server may be slow. */

@@ -5,7 +5,7 @@
  */
 import { CatalogError } from "../core/errors.ts";
 
-export interface WatchedReaders<R> {
+interface WatchedReaders<R> {
   readonly readers: R;
   /** The last failure of each view whose reads fail, by its name. */
   errors(): Readonly<Record<string, string>>;

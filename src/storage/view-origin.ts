@@ -38,7 +38,7 @@ export interface ViewOrigin {
 }
 
 /** The stored origin of a view; null where none is stored. */
-export interface StoredOrigin {
+interface StoredOrigin {
   readonly model: string | null;
   readonly log: string | null;
   readonly position: Position;

@@ -2,7 +2,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 
 /** Undefined if a number is unknown: the store is in a server, or no verification has run. */
-export interface ViewFigures {
+interface ViewFigures {
   readonly position: number;
   readonly lagRecords: number;
   readonly lagSeconds: number;

@@ -20,7 +20,7 @@ import { detectResources, envDetector, resourceFromAttributes } from "@opentelem
 import { BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import type { Traces } from "./traces.ts";
 
-export interface TracesOptions {
+interface TracesOptions {
   /** URL of the collector; `/v1/traces` is appended. */
   readonly endpoint: string;
   /** The service's own version. */

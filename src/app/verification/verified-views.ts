@@ -83,7 +83,7 @@ function foldedView({ rules }: StoresConfig, name: ViewName): FoldedView {
 }
 
 /** With `next`: the staging generations, whose results are not stored. */
-export interface VerifyOptions extends StagingGenerations {
+interface VerifyOptions extends StagingGenerations {
   readonly views: readonly ViewName[];
   /** Compares only entities with a record after it. */
   readonly since?: Position | undefined;

@@ -53,7 +53,7 @@ export interface PolicyCriterion {
   readonly below?: ReadonlySet<string> | undefined;
 }
 
-export interface PropertyValues {
+interface PropertyValues {
   readonly propertyUrn: string;
   readonly values: readonly string[];
 }

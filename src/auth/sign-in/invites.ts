@@ -32,7 +32,7 @@ interface NewInvite {
   readonly position: Position | undefined;
 }
 
-export interface Invite {
+interface Invite {
   readonly role: string | undefined;
   /** True if the user has used it before. */
   readonly used: boolean;

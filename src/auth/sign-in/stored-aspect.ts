@@ -1,7 +1,7 @@
 /** The stored aspects of sign-in, whose versions are the conditions of writes (core/write/upsert.ts). */
 import type { Catalog } from "../../catalog/catalog.ts";
 
-export interface StoredAspect<T> {
+interface StoredAspect<T> {
   /** Undefined when the aspect does not exist. */
   readonly value: T | undefined;
   /** -1 when the aspect does not exist. */

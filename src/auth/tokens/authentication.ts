@@ -54,7 +54,7 @@ export interface Authentication {
   noteRefusal(fields: Readonly<Record<string, unknown>>): void;
 }
 
-export interface Identity {
+interface Identity {
   readonly actor: string;
   /** Epoch milliseconds; absent for a token that does not expire. */
   readonly expiresAt?: number | undefined;

@@ -35,7 +35,7 @@ export interface RelationshipScroll {
   readonly count?: number | undefined;
 }
 
-export interface Relationship {
+interface Relationship {
   readonly type: string;
   /** Urn of the other end. */
   readonly urn: string;
@@ -45,7 +45,7 @@ export interface Relationship {
   readonly created?: { readonly time: number; readonly actor: string };
 }
 
-export interface RelationshipPage {
+interface RelationshipPage {
   readonly start: number;
   readonly count: number;
   readonly total: number;

@@ -110,7 +110,7 @@ export interface SearchHit {
   readonly explanation?: Explanation | undefined;
 }
 
-export interface ExtraField {
+interface ExtraField {
   readonly name: string;
   readonly values: readonly FieldValue[];
 }
@@ -215,7 +215,7 @@ export interface AutocompleteAnswer {
   readonly position: Position;
 }
 
-export interface BrowseRequest {
+interface BrowseRequest {
   readonly entity: string;
   /** `/prod/hive`; "" is the root. */
   readonly path: string;
@@ -239,7 +239,7 @@ export interface BrowsePage {
   readonly position: Position;
 }
 
-export interface BrowseV2Request extends SearchRequest {
+interface BrowseV2Request extends SearchRequest {
   /** Ids of folders, prefixed and joined by ␟; "" is the root. */
   readonly path: string;
   readonly start: number;

@@ -35,7 +35,7 @@ import { verify, verifyGrades, verifyRunning } from "./operations/verify.ts";
 import { printSettings } from "./settings.ts";
 import { configOf, exitCodesHelp, loggerOf, settingsCommand } from "./settings-command.ts";
 
-export interface CommandsParts {
+interface CommandsParts {
   readonly operations: Operations;
   readonly terminal: Terminal;
   /** Gets the exit code of the command that runs. */

@@ -12,7 +12,7 @@ import type { KafkaClient } from "./kafka-client.ts";
 import { withAdmin } from "./kafka-client.ts";
 import type { WantedTopic } from "./topics.ts";
 
-export interface Checkpoint {
+interface Checkpoint {
   readonly position: Position;
   /** Id of the log whose events were sent. */
   readonly log: string | undefined;

@@ -17,7 +17,7 @@ export interface FeedPart {
   readonly upTo: Position;
 }
 
-export interface FeedLimits {
+interface FeedLimits {
   /** Maximum size of a batch of records of a topic, in bytes. */
   readonly topicBytesMax: (topic: string) => number;
   /** Also sends larger messages, alone: compression may make them small enough. */

@@ -15,7 +15,7 @@ export interface KafkaClient {
   readonly kafka: Kafka;
 }
 
-export interface KafkaClientOptions {
+interface KafkaClientOptions {
   /** Name of the process for the brokers. */
   readonly clientId: string;
   /** PEM text of additional certificate authorities. */

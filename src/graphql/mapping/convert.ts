@@ -26,7 +26,7 @@ import { AspectValue } from "./aspect-value.ts";
  * `owner`: urn of the entity that has the value. Returns undefined for a value that the type does not
  * allow.
  */
-export type Convert = (value: unknown, owner: string) => unknown;
+type Convert = (value: unknown, owner: string) => unknown;
 
 const entityTypenames: ReadonlySet<string> = new Set([
   ...Object.values(typenames),

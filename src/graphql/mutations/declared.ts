@@ -97,7 +97,7 @@ export function refuseBlank(name: Maybe<string>): void {
   }
 }
 
-export interface Update<Args> {
+interface Update<Args> {
   urn(args: Args): string;
   /** Entity types that have the mutation; absent: every type that has the aspect. */
   readonly entityTypes?: readonly string[];
@@ -133,7 +133,7 @@ export const operationsOf = (
     return value === null ? [{ op: "remove", path }] : [{ op: "add", path, value }];
   });
 
-export interface Deletion {
+interface Deletion {
   readonly entityTypes: readonly string[];
   required?(urn: string, viewer: Viewer): Promise<Required> | Required;
 }

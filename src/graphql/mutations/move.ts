@@ -19,7 +19,7 @@ import { propertiesAspects } from "../queries/aspects-by-type.ts";
 import { domainNames, refuseTakenName } from "./unique-names.ts";
 import { patchOf, refuseMissing, urnOf, write, writeProposals } from "./writing.ts";
 
-export interface NewParent {
+interface NewParent {
   /** Path of the parent's urn in the aspect: `member` or `member/member`. */
   readonly field: string;
   readonly parent: Maybe<string>;

@@ -10,7 +10,7 @@ import { ownValue } from "../../lib/own-value.ts";
 import { csrfToken, sessionCookie, sessionToken } from "../request/caller/session.ts";
 import type { Answer, Ask, Endpoint, Parameter } from "../schemas/endpoint.ts";
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly authentication: Authentication;
   /** Absent: sessions begin with access tokens only. */
   readonly signIn?: SignIn | undefined;

@@ -14,7 +14,7 @@ import type { ChangeLog } from "../../log/change-log.ts";
 import { type AuditRecord, decodeAudit, encodeAudit } from "../../log/codecs/audit-codec.ts";
 import { type AuditEventsParts, createAuditEvents } from "./audit-events.ts";
 
-export interface AuditTrailParts extends AuditEventsParts {
+interface AuditTrailParts extends AuditEventsParts {
   readonly log: ChangeLog;
   /** Called with the position of appended records. */
   readonly onAppended: (position: Position) => void;

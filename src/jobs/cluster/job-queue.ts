@@ -27,7 +27,7 @@ import {
   encodeDispatched,
 } from "../../log/codecs/dispatched-codec.ts";
 
-export interface Dispatched {
+interface Dispatched {
   readonly kind: "restore" | "drop" | "rebuild";
   readonly view: string;
   readonly urns?: readonly string[] | undefined;
@@ -52,7 +52,7 @@ export interface JobQueue {
   close(): Promise<void>;
 }
 
-export interface JobQueueParts {
+interface JobQueueParts {
   readonly log: Pick<ChangeLog, "append" | "readStream">;
   readonly node: string;
   /** True when this process applies the view and can execute its work. */

@@ -2,7 +2,7 @@
  * An estimate of the rows to restore. Names of entities are listed while the job works, far faster
  * than it reads them; the average of rows per entity so far is used for the rest.
  */
-export interface ExpectedRows {
+interface ExpectedRows {
   /** The estimate after some entities with their selected rows. */
   of(passed: { readonly rows: number; readonly entities: number }): number;
   /** Stops counting. */

@@ -12,7 +12,7 @@ export interface Stalled {
   readonly head: Position;
 }
 
-export interface Readiness {
+interface Readiness {
   /** Stalled views; the service is ready when there are none. */
   stalled(): readonly Stalled[];
   close(): void;

@@ -5,7 +5,7 @@ import type { Job } from "../jobs.ts";
 import type { Stalled } from "./readiness.ts";
 import type { Throughput } from "./throughput.ts";
 
-export interface LogStatus {
+interface LogStatus {
   /** Of its last record. */
   readonly position: Position;
   /** Size on disk; undefined for a log in a server. */
@@ -47,7 +47,7 @@ export interface ViewStatus {
   readonly error?: string | undefined;
 }
 
-export type JobState = Job["state"];
+type JobState = Job["state"];
 
 export interface ServiceStatus {
   /** Reads and writes work, and every view makes progress. */
@@ -75,7 +75,7 @@ export interface StoreFigures {
   readonly generation?: number | undefined;
 }
 
-export interface Verified {
+interface Verified {
   readonly position: Position;
   readonly differences: number;
   readonly time: number;

@@ -26,7 +26,7 @@ export interface FacetOwner {
   readonly dataset?: Dataset;
 }
 
-export interface FacetRule<Facet> {
+interface FacetRule<Facet> {
   readonly schema: Schema;
   readonly contributes: (
     facet: Facet,

@@ -22,7 +22,7 @@ import { createValueParking } from "./value-parking.ts";
 import { awaitPosition } from "./wait-for-position.ts";
 
 /** The latest event of a timeseries. */
-export interface LatestEvent {
+interface LatestEvent {
   readonly time: number;
   /** Of its record. */
   readonly position: Position;
@@ -31,9 +31,9 @@ export interface LatestEvent {
 }
 
 /** By aspect. */
-export type LatestEvents = ReadonlyMap<string, LatestEvent>;
+type LatestEvents = ReadonlyMap<string, LatestEvent>;
 
-export interface Touch {
+interface Touch {
   /** Empty: all entities of the type whose events of the aspect were truncated. */
   readonly urn: string;
   readonly entityType: string;
@@ -43,7 +43,7 @@ export interface Touch {
 }
 
 /** The source of entity states: the aspect view. */
-export interface StateSource {
+interface StateSource {
   /**
    * Checkpoint of the live generation. `getEntities` reads that generation or a later one, and covers
    * every record up to here.
@@ -55,7 +55,7 @@ export interface StateSource {
 }
 
 /** The timeseries events that documents contain. */
-export interface EventSource<W> {
+interface EventSource<W> {
   /** The timeseries aspects that documents of an entity type contain. */
   aspectsOf(entityType: string): readonly string[];
   /** As `States.position`, for `latest`. */
@@ -79,7 +79,7 @@ export interface EventSource<W> {
   readonly coversIgnored: boolean;
 }
 
-export interface DocumentViewParts<W> {
+interface DocumentViewParts<W> {
   readonly name: string;
   readonly sink: Sink<W>;
   readonly states: StateSource;

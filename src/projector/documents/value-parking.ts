@@ -6,7 +6,7 @@ import type { FailedValue, ValuePolicy } from "../../core/parked-values.ts";
 import type { Position } from "../../core/position.ts";
 import type { Parking } from "../parking/parking.ts";
 
-export interface ValueParking {
+interface ValueParking {
   /** Until it is called, nothing is parked: a value that cannot be projected fails the write. */
   setParking(parking: Parking): void;
   /** For the write of an entity; the write fails while its failed values are not listed. */

@@ -23,7 +23,7 @@ export interface Unrestored {
   readonly elsewhere?: boolean | undefined;
 }
 
-export interface RestoredView {
+interface RestoredView {
   readonly view: View;
   readonly position: Position;
   /** Lists dropped records, and releases restored entities. */

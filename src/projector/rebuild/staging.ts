@@ -295,7 +295,7 @@ export async function closeAll(views: readonly View[], outcome: "keep" | "discar
 }
 
 /** Applies the log to views that are at the same position. */
-export interface Applier {
+interface Applier {
   position(): Position;
   /**
    * Up to this position, or to the next one of a record. Rejects when a record cannot be read, and when

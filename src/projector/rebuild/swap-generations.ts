@@ -40,7 +40,7 @@ export interface SwappableView {
   hold: Hold | undefined;
 }
 
-export interface Hold {
+interface Hold {
   readonly ended: PromiseWithResolvers<void>;
   readonly timer: NodeJS.Timeout;
   staging: StagingView | undefined;
@@ -63,7 +63,7 @@ export interface GenerationStore {
   makeLive(names: readonly string[]): Promise<() => Promise<void>>;
 }
 
-export interface GenerationSwapParts {
+interface GenerationSwapParts {
   readonly viewStates: readonly SwappableView[];
   readonly generations: GenerationStore | undefined;
   readonly log: HistoryLog & Pick<ChangeLog, "readAll" | "countBetween">;

@@ -6,7 +6,7 @@ import { saidBy } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import type { View } from "../sink.ts";
 
-export interface BatchEvent {
+interface BatchEvent {
   readonly view: string;
   readonly writes: number;
   /** Position of the view after the batch. */

@@ -6,7 +6,7 @@ import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import type { Progress } from "./progress.ts";
 
-export interface CatchUpLimits {
+interface CatchUpLimits {
   /** In total, in milliseconds. */
   readonly waitMsMax: number;
   /** Without a change of the position; not limited when absent. */

@@ -17,7 +17,7 @@ import type { Projector } from "../projector-parts.ts";
 import type { View } from "../sink.ts";
 
 /** Exports of the module that opens the stores. */
-export interface ThreadStores<Config = unknown> {
+interface ThreadStores<Config = unknown> {
   openViews(
     config: Config,
     options: {

@@ -6,7 +6,7 @@
 /** Time for some attempts. */
 const FAILING_MS = 3_000;
 
-export interface StuckViews {
+interface StuckViews {
   /** `errors`: error by view; without views that work. */
   update(errors: Readonly<Record<string, string>>): void;
   has(view: string): boolean;

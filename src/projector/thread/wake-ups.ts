@@ -8,7 +8,7 @@
  */
 import type { Position } from "../../core/position.ts";
 
-export interface WakeUps {
+interface WakeUps {
   /** The log has a new head. */
   appended(position: Position): void;
   /** A caller waits for the projector: sends a delayed wake-up now. */

@@ -6,7 +6,7 @@
 import { CatalogError } from "../../core/errors.ts";
 import type { Verified } from "./verified-state.ts";
 
-export interface RepairParts {
+interface RepairParts {
   /** Verifies some views. */
   verify(views: readonly string[]): Promise<readonly Verified[]>;
   /** Restores entities in all views. Returns false if a view has no projector. */
@@ -16,7 +16,7 @@ export interface RepairParts {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Repaired {
+interface Repaired {
   /** First results of the readable views. */
   readonly before: readonly Verified[];
   /** Last results. */

@@ -31,7 +31,7 @@ export interface HeldRows {
 }
 
 /** Number of all rows, also of those without an entity. */
-export interface HeldCount {
+interface HeldCount {
   readonly position: Position;
   /** Undefined if it is not known for the position. */
   readonly rows: number | undefined;

@@ -17,7 +17,7 @@ export interface BulkWrite {
   readonly document?: string | undefined;
 }
 
-export interface BulkFailure<W = BulkWrite> {
+interface BulkFailure<W = BulkWrite> {
   readonly write: W;
   readonly status: number;
   /** The server's error type, such as "index_not_found_exception". */
@@ -25,7 +25,7 @@ export interface BulkFailure<W = BulkWrite> {
   readonly reason: string;
 }
 
-export interface BulkOutcome<W = BulkWrite> {
+interface BulkOutcome<W = BulkWrite> {
   /** Writes that were skipped, because the stored document is newer. */
   readonly skipped: readonly W[];
   /** Documents that the server rejected, temporarily or for good. */

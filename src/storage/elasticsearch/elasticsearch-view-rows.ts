@@ -22,7 +22,7 @@ import type { StoredViewState, ViewShape } from "./view-metadata.ts";
 type Query = estypes.QueryDslQueryContainer;
 
 /** A document of a search result. */
-export interface FoundDocument<Source> {
+interface FoundDocument<Source> {
   readonly id: string;
   /** Part of the view (names.ts); undefined in an index of another view. */
   readonly place: string | undefined;
@@ -32,7 +32,7 @@ export interface FoundDocument<Source> {
 }
 
 /** The queries of one view. Documents have the urn of their entity in `urn`, a keyword. */
-export interface RowQueries<Source extends { readonly urn: string }, Kept> {
+interface RowQueries<Source extends { readonly urn: string }, Kept> {
   /** A urn as documents store it; the server sorts by its bytes. */
   term(urn: string): string;
   urn(term: string): string;

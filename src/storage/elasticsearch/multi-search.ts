@@ -7,7 +7,7 @@ import { batching } from "../batching.ts";
 import { isTooLarge } from "./client.ts";
 
 /** A search of some indices. */
-export type IndexSearch = Omit<estypes.SearchRequest, "index" | "pit"> & {
+type IndexSearch = Omit<estypes.SearchRequest, "index" | "pit"> & {
   readonly index: string | string[];
   /** A larger response is an error (isTooLarge). */
   readonly bytesMax?: number | undefined;

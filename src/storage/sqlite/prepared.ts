@@ -11,7 +11,7 @@ export interface Prepared<Row> {
   iterate(...values: readonly SQLInputValue[]): Iterable<Row>;
 }
 
-export interface Preparing {
+interface Preparing {
   /** Its rows are objects without a prototype that have the names of the columns. */
   objects<Row extends object>(sql: string): Prepared<Row>;
   /** Its rows are arrays: half the cost of objects with named members. */

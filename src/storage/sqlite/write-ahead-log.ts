@@ -17,7 +17,7 @@ const FRAME_HEADER_BYTES = 24;
  */
 export const damagedFrom = (path: string): number | undefined => inspectWal(path).damaged;
 
-export interface WalFindings {
+interface WalFindings {
   /** As damagedFrom returns it. */
   readonly damaged?: number | undefined;
   /**

@@ -3,7 +3,7 @@ import { entityTypeOf, nestedUrn } from "../../../core/urn.ts";
 import type { Viewer } from "../../context.ts";
 import { urnOf } from "../writing.ts";
 
-export interface Column {
+interface Column {
   /** Of the schemaField. */
   readonly urn: string;
   readonly dataset: string;

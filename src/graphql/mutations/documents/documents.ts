@@ -15,7 +15,7 @@ import { move } from "../move.ts";
 import { existingOwners, type OwnerInput } from "../owners.ts";
 import { patchOf, refuseMissing, urnOf, write } from "../writing.ts";
 
-export interface NewDocument {
+interface NewDocument {
   readonly id?: Maybe<string>;
   readonly subType?: Maybe<string>;
   readonly title?: Maybe<string>;

@@ -3,7 +3,7 @@ import type { Position } from "../../../core/position.ts";
 import { parseStream } from "../../../core/stream.ts";
 import type { ChangeLog } from "../../../log/change-log.ts";
 
-export interface Touched {
+interface Touched {
   readonly urns: ReadonlySet<string>;
   /** Number of records of entities. */
   readonly records: number;

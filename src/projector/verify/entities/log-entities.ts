@@ -2,7 +2,7 @@
 import { parseStream, type StreamName, timeseriesStream } from "../../../core/stream.ts";
 import { type HistoryLog, timeseriesAspects } from "../../history.ts";
 
-export interface LogEntity {
+interface LogEntity {
   readonly urn: string;
   readonly streams: readonly StreamName[];
 }

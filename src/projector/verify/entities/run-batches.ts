@@ -20,7 +20,7 @@ export interface VerificationParts {
   readonly signal?: AbortSignal | undefined;
 }
 
-export type Entities = AsyncIterable<readonly Entity[]>;
+type Entities = AsyncIterable<readonly Entity[]>;
 
 /** Entities of one batch. */
 export const batchMax = 200;

@@ -33,7 +33,7 @@ export interface Entity {
 /** By view: the position at which its rows are counted. */
 export type Places = Readonly<Record<string, Position>>;
 
-export interface VerifiedEntities {
+interface VerifiedEntities {
   readonly records: number;
   readonly differences: readonly Difference[];
   /** By view: rows that the log implies for the entities at the asked position. */

@@ -11,7 +11,7 @@ const VERSION_MIN = 130_000;
 const CONNECTIONS_MIN = 20;
 const CHECK_MS_MAX = 10_000;
 
-export interface Checked {
+interface Checked {
   readonly version: string;
   /** Sentences with the problem and its solution. */
   readonly findings: readonly string[];

@@ -32,7 +32,7 @@ import {
 import { fromUnitOrder } from "./stored-text.ts";
 
 /** The stored document of an entity; in the order of urns, by UTF-16 code unit. */
-export interface SearchRow {
+interface SearchRow {
   readonly position: number;
   readonly document: SearchDocument;
 }
