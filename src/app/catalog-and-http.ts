@@ -2,7 +2,8 @@
  * The part of a service over its log and views: use cases, access, operations, and the HTTP server that
  * offers them.
  */
-
+import { lineageSteps } from "../../projections/graph/lineage.ts";
+import { foldText, tokensOf } from "../../projections/search/words.ts";
 import { authorizeCatalog } from "../auth/access/authorized-catalog.ts";
 import { admitRegistryWrite } from "../auth/access/registry-writes.ts";
 import { openAccess } from "../auth/open-auth.ts";
@@ -54,20 +55,11 @@ import {
 import type { LogAndViews, Opening } from "./log-and-views.ts";
 import { takeProposals } from "./proposals-in-kafka.ts";
 import { rebuildingParts, rebuildRounds } from "./rebuild-plan.ts";
+import { sharedLog, sharedView, type ViewName, viewNames } from "./store-locations.ts";
 import { storeFigures } from "./store-stats.ts";
-import {
-  annotatedViews,
-  foldText,
-  lineageSteps,
-  sharedLog,
-  sharedView,
-  statedEdgesOf,
-  timeseriesProjectionOf,
-  tokensOf,
-  type ViewName,
-  viewNames,
-} from "./stores.ts";
+import { annotatedViews } from "./stores.ts";
 import { openVerifiedState, verifyModule } from "./verification/verified-state.ts";
+import { statedEdgesOf, timeseriesProjectionOf } from "./view-rules.ts";
 import { openWebApp } from "./web-app.ts";
 
 /** How long a read waits until a view has the acknowledged writes. */

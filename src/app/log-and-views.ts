@@ -15,20 +15,15 @@ import { catchUp } from "../projector/thread/catch-up.ts";
 import type { Progress } from "../projector/thread/progress.ts";
 import { startProjectorThread } from "../projector/thread/projector-client.ts";
 import { watchReaders } from "../storage/health-tracked-readers.ts";
+import { hasSpace } from "../storage/sqlite/sqlite-errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { traceChangeLog } from "../telemetry/traced-change-log.ts";
 import type { Traces } from "../telemetry/traces.ts";
+import { openReaders } from "./adapters.ts";
 import { configuredModel } from "./load-model.ts";
 import { openLog } from "./open-log.ts";
-import {
-  hasSpace,
-  openReaders,
-  sharedLog,
-  sharedView,
-  storesConfig,
-  type ViewName,
-  viewNames,
-} from "./stores.ts";
+import { sharedLog, sharedView, type ViewName, viewNames } from "./store-locations.ts";
+import { storesConfig } from "./stores.ts";
 import { clearStagingFiles, openSwappableReaders } from "./swappable-readers.ts";
 import { checkViews, uncleanViews } from "./verification/unclean-views.ts";
 

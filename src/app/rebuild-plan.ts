@@ -6,18 +6,18 @@ import { startStagingWorkers } from "../projector/rebuild/staging-worker.ts";
 import { verifyStaging } from "../projector/verify/verify-staging.ts";
 import {
   foldedViews,
-  type Places,
-  type StoresConfig,
+  type StoreLocations,
   sharedView,
   type ViewName,
   viewNames,
-} from "./stores.ts";
+} from "./store-locations.ts";
+import type { StoresConfig } from "./stores.ts";
 import { clearStagingFiles } from "./swappable-readers.ts";
 import { verifyModule } from "./verification/verified-state.ts";
 
 /** Dependencies of a rebuild that come from the stores, with or without a service. */
 export function rebuildingParts(
-  config: Places,
+  config: StoreLocations,
   stores: StoresConfig,
   log: Pick<ChangeLog, "head" | "countBetween">,
 ): Omit<RebuildingParts, "generationSwap" | "readers"> {
@@ -33,7 +33,7 @@ export function rebuildingParts(
 
 /** The rounds of a rebuild, in order. Views that are built from others come with or after these. */
 export function rebuildRounds(
-  config: Pick<Places, ViewName>,
+  config: Pick<StoreLocations, ViewName>,
   names: readonly string[] = viewNames,
 ): readonly (readonly ViewName[])[] {
   const views = viewNames.filter((name) => names.includes(name));
@@ -58,7 +58,7 @@ const worthThread = 10_000;
  * built from the log alone, search from the aspect and timeseries views.
  */
 function buildLanes(
-  config: Pick<Places, ViewName>,
+  config: Pick<StoreLocations, ViewName>,
   names: readonly string[],
   records: number,
 ): readonly (readonly ViewName[])[] {

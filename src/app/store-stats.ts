@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import { embedded } from "../config/kinds.ts";
 import type { StoreFigures } from "../jobs/status/status.ts";
 import { bytesOf, generationOf } from "../storage/sqlite/view-figures.ts";
-import { viewNames } from "./stores.ts";
+import { viewNames } from "./store-locations.ts";
 
 const stores = ["log", ...viewNames] as const;
 

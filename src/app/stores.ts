@@ -3,7 +3,6 @@
  * the adapters). Threads import this module to open their own stores. They get the rules of the model
  * as plain data, so that a process loads the model once.
  */
-
 import { rmSync } from "node:fs";
 import { createAspectProjection } from "../../projections/aspects.ts";
 import { createGraphProjection, forgettingOf } from "../../projections/graph/graph.ts";
@@ -92,29 +91,9 @@ async function originOf(log: ChangeLog): Promise<LogOrigin | undefined> {
 const positionAfter = (records: number, log: LogOrigin | undefined): Position =>
   position(log === undefined || log.records === 0 ? records : (records * log.head) / log.records);
 
-/** Steps of lineage, for the catalog. */
-export { lineageSteps } from "../../projections/graph/lineage.ts";
-/** Splits queries into words as documents were split. */
-export { foldText, tokensOf } from "../../projections/search/words.ts";
-
-/** For the start, which checks the data directory. */
-export { hasSpace } from "../storage/sqlite/sqlite-errors.ts";
-
-export { openReaders, type Readers, sourcePosition } from "./adapters.ts";
+/** For the threads that open the stores with this module (ThreadStores, StagingStores). */
 export { openLogReader } from "./open-log.ts";
-export {
-  fileOf,
-  foldedViews,
-  type StoreLocations as Places,
-  serverAt as placeAt,
-  serverOf as placeOf,
-  sharedLog,
-  sharedView,
-  type ViewName,
-  viewNames,
-} from "./store-locations.ts";
-
-export { statedEdgesOf, timeseriesProjectionOf, type ViewRules, viewRules } from "./view-rules.ts";
+export { foldedViews } from "./store-locations.ts";
 
 /** Views with fewer records are rebuilt within two seconds, before the service answers. */
 const KEPT_MIN = 20_000;

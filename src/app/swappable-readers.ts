@@ -10,15 +10,15 @@ import { openSqliteAspectReader } from "../views/aspects/sqlite/sqlite-aspect-re
 import { openSqliteGraphReader } from "../views/graph/sqlite/sqlite-graph-reader.ts";
 import { openSqliteSearchReader } from "../views/search/sqlite/sqlite-search-reader.ts";
 import { openSqliteTimeseriesReader } from "../views/timeseries/sqlite/sqlite-timeseries-reader.ts";
+import type { Readers } from "./adapters.ts";
 import { searchOptions } from "./adapters.ts";
 import {
   fileOf,
-  type Places,
-  type Readers,
+  type StoreLocations,
   sharedView,
   type ViewName,
   viewNames,
-} from "./stores.ts";
+} from "./store-locations.ts";
 
 type Reader = Readers[ViewName];
 
@@ -60,7 +60,7 @@ interface SwappableReaders {
   refused(): Readonly<Record<string, string>>;
 }
 
-export function openSwappableReaders(config: Places, opened: Readers): SwappableReaders {
+export function openSwappableReaders(config: StoreLocations, opened: Readers): SwappableReaders {
   const all = {
     aspects: generationsOf(createSwappableStore(opened.aspects), openSqliteAspectReader),
     timeseries: generationsOf(createSwappableStore(opened.timeseries), openSqliteTimeseriesReader),
@@ -129,7 +129,10 @@ export function openSwappableReaders(config: Places, opened: Readers): Swappable
 }
 
 /** Removes staging generations of views in the data directory that are not live. */
-export function clearStagingFiles(config: Places, names: readonly string[] = viewNames): void {
+export function clearStagingFiles(
+  config: StoreLocations,
+  names: readonly string[] = viewNames,
+): void {
   for (const name of viewNames) {
     if (names.includes(name) && !sharedView(config, name)) removeLeftovers(fileOf(config, name));
   }

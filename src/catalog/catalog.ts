@@ -12,7 +12,6 @@ import type { RunCatalog } from "./runs/run-requests.ts";
 import type { SearchCatalog } from "./search/requests.ts";
 import type { Writes } from "./write/writes.ts";
 
-export type { Criterion, Filter } from "../core/query/filter.ts";
 export type * from "./changes/change-reads.ts";
 export { changesMax } from "./changes/change-reads.ts";
 export type * from "./graph/graph-reads.ts";

@@ -2,7 +2,6 @@
  * The operations on views, timeseries and jobs, for the HTTP API. The caller has been authorized
  * with the admin token. Errors are CatalogErrors.
  */
-
 import type { AuditPage, AuditQuery } from "../auth/audit.ts";
 import type { Caller } from "../catalog/catalog.ts";
 import type { Position } from "../core/position.ts";
@@ -20,7 +19,7 @@ export type { RebuildRequest } from "./rebuild.ts";
 export type { RestoreRequest } from "./restore/restore-reply.ts";
 export type { ScavengeRequest } from "./scavenge.ts";
 export type { ServiceStatus, ViewStatus } from "./status/status.ts";
-export type { DifferencesPage, DifferencesQuery, VerifyRequest } from "./verify.ts";
+export type { DifferencesQuery, VerifyRequest } from "./verify.ts";
 
 export interface TruncateRequest {
   /** In any letter case. */

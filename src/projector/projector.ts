@@ -54,7 +54,6 @@
  *  13. Views that have reached the end of the log wait for the next wake-up: small writes are applied
  *      together, and most of the processor is left to writers. (run, thread/wake-ups.ts)
  */
-
 import { setImmediate as otherTurns } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
 import type { Position } from "../core/position.ts";
@@ -76,7 +75,7 @@ import { checkAhead } from "./start-checkpoints.ts";
 import { type ProjectorProgress, progressOf } from "./thread/progress-snapshot.ts";
 import { createFailing, openViewState, type ViewState } from "./view-state.ts";
 
-export type { ProjectorProgress, ViewProgress } from "./thread/progress-snapshot.ts";
+export type { ProjectorProgress } from "./thread/progress-snapshot.ts";
 
 /** Records of a batch: a transaction of this size takes some tens of milliseconds. */
 const BATCH_MAX = 2_000;

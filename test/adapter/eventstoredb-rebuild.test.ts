@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
 import { openLog } from "../../src/app/open-log.ts";
-import { viewNames } from "../../src/app/stores.ts";
+import { viewNames } from "../../src/app/store-locations.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { fill } from "../bench/offline-rebuild.ts";

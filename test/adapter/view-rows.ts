@@ -8,15 +8,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
 import { verify } from "../../src/app/offline/offline-verify.ts";
 import { openLogReader } from "../../src/app/open-log.ts";
-import {
-  openViews,
-  type StoresConfig,
-  storesConfig,
-  type ViewName,
-  viewNames,
-  viewRules,
-} from "../../src/app/stores.ts";
+import { type ViewName, viewNames } from "../../src/app/store-locations.ts";
+import { openViews, type StoresConfig, storesConfig } from "../../src/app/stores.ts";
 import { openVerifiedViews, verifyStoredViews } from "../../src/app/verification/verified-views.ts";
+import { viewRules } from "../../src/app/view-rules.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
 import type { ChangeLog } from "../../src/log/change-log.ts";
 import { decodeRecord } from "../../src/log/codecs/record-codec.ts";

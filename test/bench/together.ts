@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
-import { viewNames } from "../../src/app/stores.ts";
+import { viewNames } from "../../src/app/store-locations.ts";
 import { createClient } from "../support/client.ts";
 import { startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";

@@ -2,11 +2,12 @@
  * Verification of all views at two sizes, as `annals verify` does it: records per second, CPU time
  * and memory.
  */
-
 import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
 import { openLog, openLogReader } from "../../src/app/open-log.ts";
-import { type StoresConfig, storesConfig, viewNames, viewRules } from "../../src/app/stores.ts";
+import { viewNames } from "../../src/app/store-locations.ts";
+import { type StoresConfig, storesConfig } from "../../src/app/stores.ts";
 import { verifyStoredViews } from "../../src/app/verification/verified-views.ts";
+import { viewRules } from "../../src/app/view-rules.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
 import { openLog } from "../../src/app/open-log.ts";
-import { type ViewName, viewNames } from "../../src/app/stores.ts";
+import { type ViewName, viewNames } from "../../src/app/store-locations.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { fill } from "../bench/offline-rebuild.ts";

@@ -1,7 +1,7 @@
 /** Stores of the staging thread in tests: one of the views loses an entity. */
-
 import { openLogReader } from "../../src/app/open-log.ts";
-import { foldedViews, openViews as openAll, type StoresConfig } from "../../src/app/stores.ts";
+import { foldedViews } from "../../src/app/store-locations.ts";
+import { openViews as openAll, type StoresConfig } from "../../src/app/stores.ts";
 import type { View } from "../../src/projector/sink.ts";
 
 export { foldedViews, openLogReader };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
 import { openLog, openLogReader } from "../../src/app/open-log.ts";
-import * as stores from "../../src/app/stores.ts";
+import { viewNames } from "../../src/app/store-locations.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { entityStream } from "../../src/core/stream.ts";
 import { encodeChange } from "../../src/log/codecs/record-codec.ts";
@@ -22,12 +22,10 @@ test("a rebuild that is interrupted leaves every file of the views unchanged", a
   const config = readConfig({ data: directory.path }, {});
   await fill(await openLog(config), 300);
   const all = { views: [], onProgress: () => {}, logger: createLogger("silent") };
-  expect(await rebuild(config, all)).toEqual(
-    stores.viewNames.map((view) => ({ view, records: 300 })),
-  );
+  expect(await rebuild(config, all)).toEqual(viewNames.map((view) => ({ view, records: 300 })));
   const files = () =>
     readdirSync(directory.path)
-      .filter((name) => stores.viewNames.some((view) => name.startsWith(view)))
+      .filter((name) => viewNames.some((view) => name.startsWith(view)))
       .map((name) => [name, hashOf(join(directory.path, name))]);
   const before = files();
   const interrupt = new AbortController();
@@ -65,13 +63,13 @@ test.each([300, twoThreads])(
 
     const reader = await openLogReader(config);
     const parked: [string, string][] = [];
-    for (const view of stores.viewNames) {
+    for (const view of viewNames) {
       for (const note of await readParking(reader, view)) {
         if (note.kind === "parked") parked.push([view, note.urn]);
       }
     }
     await reader.close();
-    expect(parked).toEqual(stores.viewNames.map((view) => [view, urn]));
+    expect(parked).toEqual(viewNames.map((view) => [view, urn]));
   },
 );
 

@@ -2,10 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
 import { openLog, openLogReader } from "../../src/app/open-log.ts";
+import { type ViewName, viewNames } from "../../src/app/store-locations.ts";
 import * as stores from "../../src/app/stores.ts";
 import { openViewRows } from "../../src/app/verification/row-adapters.ts";
 import { verifyModule } from "../../src/app/verification/verified-state.ts";
 import { verifyStoredViews } from "../../src/app/verification/verified-views.ts";
+import { viewRules } from "../../src/app/view-rules.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
 import { entityStream, timeseriesStream } from "../../src/core/stream.ts";
 import { encodeChange } from "../../src/log/codecs/record-codec.ts";
@@ -20,9 +22,6 @@ import { change, fill } from "../bench/offline-rebuild.ts";
 import { ownershipOf, profileOf, urnOf } from "../bench/sample.ts";
 import { reachStore } from "../support/stores.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-
-const { viewNames } = stores;
-type ViewName = stores.ViewName;
 
 const module = new URL("lossy-stores.ts", import.meta.url);
 const signal = new AbortController().signal;
@@ -55,7 +54,7 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 120_0
     await fill(await openLog(config), 600);
     await rebuild(config, { views: [], ...offline });
     const log = await openLogReader(config);
-    settings = await stores.storesConfig(config, stores.viewRules(loadModel()), log);
+    settings = await stores.storesConfig(config, viewRules(loadModel()), log);
     await log.close();
   }, 120_000);
   afterAll(async () => {

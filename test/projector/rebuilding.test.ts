@@ -1,18 +1,13 @@
 /** A staging generation replaces a live view only if it equals the log. */
-
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rebuild } from "../../src/app/offline/offline-rebuild.ts";
 import { openLog, openLogReader } from "../../src/app/open-log.ts";
-import {
-  fileOf,
-  type StoresConfig,
-  storesConfig,
-  viewNames,
-  viewRules,
-} from "../../src/app/stores.ts";
+import { fileOf, viewNames } from "../../src/app/store-locations.ts";
+import { type StoresConfig, storesConfig } from "../../src/app/stores.ts";
 import { clearStagingFiles } from "../../src/app/swappable-readers.ts";
 import { verifyModule } from "../../src/app/verification/verified-state.ts";
+import { viewRules } from "../../src/app/view-rules.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { position } from "../../src/core/position.ts";
 import { loadModel } from "../../src/model/load-model.ts";

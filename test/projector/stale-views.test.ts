@@ -1,6 +1,7 @@
 /** Which views of another model are kept until they are rebuilt, by their number of records. */
 import { expect, test } from "vitest";
-import { openViews, type StoresConfig, viewRules } from "../../src/app/stores.ts";
+import { openViews, type StoresConfig } from "../../src/app/stores.ts";
+import { viewRules } from "../../src/app/view-rules.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { position } from "../../src/core/position.ts";
 import { loadModel } from "../../src/model/load-model.ts";

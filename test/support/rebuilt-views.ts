@@ -5,7 +5,8 @@
 import { join } from "node:path";
 import { configuredModel } from "../../src/app/load-model.ts";
 import { openLogReader } from "../../src/app/open-log.ts";
-import { openViews, viewNames } from "../../src/app/stores.ts";
+import { viewNames } from "../../src/app/store-locations.ts";
+import { openViews } from "../../src/app/stores.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { decodeRecord } from "../../src/log/codecs/record-codec.ts";
 import type { Dump } from "../../src/storage/dump.ts";

@@ -1,13 +1,17 @@
 /** Checks of the configured stores for `annals check`. An unreachable store is a finding: all findings are reported at once. */
-
 import type { StoreCheck } from "../../cli/operations.ts";
 import type { Config } from "../../config/config.ts";
 import { embedded } from "../../config/kinds.ts";
 import { variableOf } from "../../config/settings.ts";
 import { CatalogError, saidBy } from "../../core/errors.ts";
 import { withoutPassword } from "../../lib/connection-string.ts";
-import { requireCertificates } from "../store-locations.ts";
-import { placeAt, placeOf, type ViewName, viewNames } from "../stores.ts";
+import {
+  requireCertificates,
+  serverAt,
+  serverOf,
+  type ViewName,
+  viewNames,
+} from "../store-locations.ts";
 import { checkDirectory } from "./check-directory.ts";
 
 type Checked = Awaited<StoreCheck["checking"]>;
@@ -48,16 +52,16 @@ async function checkStore(config: Config, store: "log" | ViewName): Promise<Chec
     }
     case "aspects": {
       const { checkPostgres } = await import("../../views/aspects/postgres/check.ts");
-      return checkPostgres(placeOf(config, store));
+      return checkPostgres(serverOf(config, store));
     }
     case "graph": {
       const { checkNeo4j } = await import("../../views/graph/neo4j/check.ts");
-      return checkNeo4j(placeOf(config, store));
+      return checkNeo4j(serverOf(config, store));
     }
     case "timeseries":
     case "search": {
       const { checkElasticsearch } = await import("../../storage/elasticsearch/check.ts");
-      return checkElasticsearch(placeOf(config, store), askerOf(store));
+      return checkElasticsearch(serverOf(config, store), askerOf(store));
     }
   }
 }
@@ -66,5 +70,5 @@ const askerOf = (view: ViewName) => ({ view, setting: variableOf(view) });
 
 async function checkKafkaAt(config: Config): Promise<Checked> {
   const { checkKafka } = await import("../../feed/kafka/check.ts");
-  return checkKafka(placeAt(config, config.kafka));
+  return checkKafka(serverAt(config, config.kafka));
 }

@@ -22,7 +22,7 @@ import { embedded } from "../../config/kinds.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
 import { backUpLog, openLogReader, requireLog, requireWholeLog } from "../open-log.ts";
-import { fileOf, sharedLog } from "../stores.ts";
+import { fileOf, sharedLog } from "../store-locations.ts";
 
 type Options = Parameters<Operations["backup"]>[1];
 

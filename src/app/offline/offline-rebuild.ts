@@ -20,21 +20,12 @@ import {
 } from "../../projector/rebuild/swap-generations.ts";
 import type { View } from "../../projector/sink.ts";
 import type { GenerationSwap } from "../../projector/thread/progress.ts";
+import { sourcePosition } from "../adapters.ts";
 import { configuredModel } from "../load-model.ts";
 import { lockData, openLog, requireLog } from "../open-log.ts";
 import { rebuildingParts, rebuildRounds } from "../rebuild-plan.ts";
-import { dataFlag } from "../store-locations.ts";
-import {
-  foldedViews,
-  openViews,
-  type StoresConfig,
-  sharedView,
-  sourcePosition,
-  storesConfig,
-  swapFilesOffline,
-  type ViewName,
-  viewNames,
-} from "../stores.ts";
+import { dataFlag, foldedViews, sharedView, type ViewName, viewNames } from "../store-locations.ts";
+import { openViews, type StoresConfig, storesConfig, swapFilesOffline } from "../stores.ts";
 
 /** Operations.rebuild. */
 export const rebuild: Operations["rebuild"] = async (config, { views, onProgress, signal }) => {

@@ -16,14 +16,8 @@ import { verifyAndRepair } from "../../projector/verify/repair.ts";
 import type { Verified } from "../../projector/verify/verified-state.ts";
 import { configuredModel } from "../load-model.ts";
 import { openLog, requireLog } from "../open-log.ts";
-import {
-  openViews,
-  requireViews,
-  type StoresConfig,
-  storesConfig,
-  type ViewName,
-  viewNames,
-} from "../stores.ts";
+import { type ViewName, viewNames } from "../store-locations.ts";
+import { openViews, requireViews, type StoresConfig, storesConfig } from "../stores.ts";
 import { verifyStoredViews } from "../verification/verified-views.ts";
 import { lockOrSay, rebuild } from "./offline-rebuild.ts";
 

@@ -17,7 +17,7 @@ import {
   requireLog,
   requireWholeLog,
 } from "../open-log.ts";
-import { sharedLog } from "../stores.ts";
+import { sharedLog } from "../store-locations.ts";
 
 /** Records a page of `annals log` holds. */
 const logPageMax = 500;

@@ -19,11 +19,10 @@ import { foldGraphRows, graphRowShape } from "../../views/graph/folded-rows.ts";
 import { foldSearchRows, searchRowShape } from "../../views/search/folded-rows.ts";
 import { foldTimeseriesRows, timeseriesRowShape } from "../../views/timeseries/folded-rows.ts";
 import { openLogReader } from "../open-log.ts";
-import { type StoresConfig, sharedLog, type ViewName } from "../stores.ts";
+import { sharedLog, type ViewName } from "../store-locations.ts";
+import type { StoresConfig } from "../stores.ts";
 import { openViewRows, type StagingGenerations } from "./row-adapters.ts";
 import { openVerifiedState } from "./verified-state.ts";
-
-export { openLogReader };
 
 /** Throws `unavailable` for a view that cannot be read; a view in a server may be created later. */
 export async function openVerifiedViews(
