@@ -32,17 +32,17 @@ export function withoutSharedFields(
   before: JsonObject,
   after: JsonObject,
 ): readonly [before: JsonObject, after: JsonObject] {
-  const old = new Map(fieldsOf(before).map((field) => [pathOf(field), field]));
-  const shared = new Set<string>();
-  const fields = fieldsOf(after).filter((field) => {
+  const [old, now] = [fieldsOf(before), fieldsOf(after)];
+  // Most fields keep their index, where no path is looked up.
+  const keeps = now.map((field, n) => sameJson(old[n], field));
+  const moved = new Map(old.filter((_, n) => !keeps[n]).map((field) => [pathOf(field), field]));
+  const fields = now.filter((field, n) => {
+    if (keeps[n]) return false;
     const path = pathOf(field);
-    if (!sameJson(old.get(path), field)) return true;
-    shared.add(path);
-    return false;
+    return !(sameJson(moved.get(path), field) && moved.delete(path));
   });
-  const left = fieldsOf(before).filter((field) => !shared.has(pathOf(field)));
   return [
-    { ...before, fields: left },
+    { ...before, fields: [...moved.values()] },
     { ...after, fields },
   ];
 }

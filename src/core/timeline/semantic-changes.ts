@@ -71,9 +71,14 @@ function changedSchema(
 }
 
 function changedFacts(change: AspectChange): readonly SemanticChange[] {
-  const old = new Map(factsBy(change.before, change));
+  const { aspect, urn, before, after } = change;
+  const facts = (value: Value | undefined) =>
+    value === undefined ? [] : factsOf(aspect, value, urn);
+  const idOf = ({ category, id }: Fact) => `${category} ${id}`;
+  const old = new Map(facts(before).map((fact) => [idOf(fact), fact]));
   const changes: SemanticChange[] = [];
-  for (const [id, fact] of factsBy(change.after, change)) {
+  for (const fact of facts(after)) {
+    const id = idOf(fact);
     const known = old.get(id);
     old.delete(id);
     if (known === undefined) {
@@ -100,14 +105,6 @@ const renaming = (from: Fact, to: Fact): SemanticChange => ({
   }),
   semVerChange: "MINOR",
 });
-
-const factsBy = (
-  value: AspectChange["after"],
-  { aspect, urn }: AspectChange,
-): (readonly [string, Fact])[] =>
-  value === undefined
-    ? []
-    : factsOf(aspect, value, urn).map((fact) => [`${fact.category} ${fact.id}`, fact]);
 
 const became = (known: Fact, fact: Fact): string =>
   `The ${fact.words} was "${cut(known.value)}" and is "${cut(fact.value)}"`;
