@@ -54,19 +54,22 @@ export const alternativesOfAspect = (
   return rule?.of === entityType ? rule.alternatives : undefined;
 };
 
+/** Sealed entity types and aspects in lower case: proposals may spell names in any case. */
+const sealedTypes = new Set(
+  Object.entries(ofTypes).flatMap(([name, alternatives]) =>
+    alternatives === sealed ? [name.toLowerCase()] : [],
+  ),
+);
+const sealedAspects = new Set(
+  Object.entries(ofAspects).flatMap(([name, { of, alternatives }]) =>
+    alternatives === sealed ? [`${of} ${name}`.toLowerCase()] : [],
+  ),
+);
+
 /** True for a proposal that writes a sealed aspect, in any spelling of its names. */
-export function isSealed({ entityType, aspectName = "" }: Proposal): boolean {
-  const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
-  return (
-    Object.entries(ofTypes).some(
-      ([name, alternatives]) => alternatives === sealed && same(name, entityType),
-    ) ||
-    Object.entries(ofAspects).some(
-      ([name, rule]) =>
-        rule.alternatives === sealed && same(rule.of, entityType) && same(name, aspectName),
-    )
-  );
-}
+export const isSealed = ({ entityType, aspectName = "" }: Proposal): boolean =>
+  sealedTypes.has(entityType.toLowerCase()) ||
+  sealedAspects.has(`${entityType} ${aspectName}`.toLowerCase());
 
 export interface RestrictedNames extends Omit<Restricted, "may"> {
   /** The privileges required to read the entity type or aspect. */
