@@ -99,6 +99,8 @@ function createSchemas({
     validateSchema: false,
     meta: false,
     logger: false,
+    // As in body-schemas.ts: a first write waits for the code.
+    code: { optimize: false },
   });
   ajv.addVocabulary(["expects"]);
   for (const keyword of keywords) ajv.addKeyword(keyword);
