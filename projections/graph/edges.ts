@@ -16,17 +16,17 @@ export interface EdgeList {
 
 export function createEdgeList(): EdgeList {
   const edges: Edge[] = [];
-  const places = new Map<string, number>();
+  const indexes = new Map<string, number>();
   return {
     edges,
     add(edge) {
       const ends = `${edge.type}\0${edge.source}\0${edge.destination}`;
-      const place = places.get(ends);
-      const first = place === undefined ? undefined : edges[place];
-      if (place === undefined || first === undefined) {
-        places.set(ends, edges.length);
+      const index = indexes.get(ends);
+      const first = index === undefined ? undefined : edges[index];
+      if (index === undefined || first === undefined) {
+        indexes.set(ends, edges.length);
         edges.push(edge);
-      } else edges[place] = { ...edge, ...first };
+      } else edges[index] = { ...edge, ...first };
     },
   };
 }

@@ -124,8 +124,8 @@ export function createDraft(): Draft {
     },
     document(urn, entityType) {
       const values: Record<string, readonly FieldValue[]> = {};
-      for (let place = 0; place < names.length; place++) {
-        values[names[place] as string] = filled[place] as FieldValue[];
+      for (let index = 0; index < names.length; index++) {
+        values[names[index] as string] = filled[index] as FieldValue[];
       }
       for (const [name, list] of keyed) values[name] = list;
       return { urn, entityType, values, texts: weighed(documentTexts(texts), weight) };

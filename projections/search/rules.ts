@@ -132,8 +132,8 @@ function merged(fields: readonly SearchField[]): readonly SearchField[] {
 function facetsFirst(fields: readonly SearchField[]): readonly SearchField[] {
   const rank = ({ name, facet }: SearchField): number => {
     if (facet === undefined) return firstFacets.length + 1;
-    const place = firstFacets.indexOf(name);
-    return place < 0 ? firstFacets.length : place;
+    const index = firstFacets.indexOf(name);
+    return index < 0 ? firstFacets.length : index;
   };
   return [...fields].sort((a, b) => rank(a) - rank(b));
 }

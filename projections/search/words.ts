@@ -64,16 +64,16 @@ export function wordsOf(text: string): string[] {
   const words: string[] = [];
   let joined: string[] | undefined;
   let last = -1;
-  let place = 0;
+  let index = 0;
   eachToken(text, (parts, whole) => {
     for (const part of parts) words.push(part);
-    place++;
+    index++;
     if (parts.length === 1 || whole === undefined) return;
     joined ??= [];
     // Joined forms of adjacent tokens are adjacent.
-    if (last !== place - 1) joined.push(SEPARATOR);
+    if (last !== index - 1) joined.push(SEPARATOR);
     joined.push(whole);
-    last = place;
+    last = index;
   });
   return joined === undefined ? words : words.concat(joined);
 }

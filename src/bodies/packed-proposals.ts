@@ -21,7 +21,7 @@ interface Head {
   /** The proposal without its value. */
   readonly proposal: Proposal;
   readonly hasValue: boolean;
-  readonly place?: string | undefined;
+  readonly path?: string | undefined;
   readonly named?: true | undefined;
   readonly checked?: "valid" | "open" | { readonly refusal: SerializedError } | undefined;
 }
@@ -52,7 +52,7 @@ function headOf(proposal: Proposal): Head {
   return {
     proposal: aspect === undefined ? proposal : { ...proposal, aspect: { value: null, ...rest } },
     hasValue: typeof value === "string",
-    place: proposal[REQUEST_PATH],
+    path: proposal[REQUEST_PATH],
     named: proposal[HAS_TYPE_NAMES],
     checked: typeof checked === "object" ? { refusal: serializeError(checked.refusal) } : checked,
   };
@@ -80,11 +80,11 @@ function decoderOf({ lengths, bytes }: PackedProposals): (_: number, index: numb
   };
 }
 
-function proposalOf({ proposal, hasValue, place, named, checked }: Head, value: string): Proposal {
+function proposalOf({ proposal, hasValue, path, named, checked }: Head, value: string): Proposal {
   return {
     ...proposal,
     ...(hasValue && { aspect: { ...proposal.aspect, value } }),
-    ...(place !== undefined && { [REQUEST_PATH]: place }),
+    ...(path !== undefined && { [REQUEST_PATH]: path }),
     ...(named !== undefined && { [HAS_TYPE_NAMES]: named }),
     ...(checked !== undefined && {
       [CHECKED]:

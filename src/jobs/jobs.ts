@@ -47,7 +47,7 @@ export interface JobRun {
   readonly id: string;
   readonly request: unknown;
   /** The last checkpoint that it reported before an interruption. */
-  readonly place: unknown;
+  readonly checkpoint: unknown;
   /** True after an interruption. */
   readonly resumed: boolean;
   /** Counts at that checkpoint, or zeros. */
@@ -55,7 +55,7 @@ export interface JobRun {
   /** Aborted by cancel and close; an error thrown after that is no failure. */
   readonly signal: AbortSignal;
   /** Reports progress; the log gets it at intervals. */
-  report(counts: JobCounts, place?: unknown): Promise<void>;
+  report(counts: JobCounts, checkpoint?: unknown): Promise<void>;
   /** The job cannot be cancelled any more, for this reason. */
   commit(why: string): void;
 }
@@ -177,7 +177,7 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
     const self: JobRun = {
       id: first.id,
       request: JSON.parse(first.request ?? "null"),
-      place: latest.place === null ? undefined : JSON.parse(latest.place),
+      checkpoint: latest.place === null ? undefined : JSON.parse(latest.place),
       resumed: latest.resumed > 0,
       counts,
       signal: controller.signal,

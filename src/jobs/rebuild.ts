@@ -17,7 +17,7 @@ export interface RebuildRequest {
 }
 
 /** The checkpoint of a rebuild, which its job reports. */
-interface RebuildPlace extends RebuildProgress {
+interface RebuildCheckpoint extends RebuildProgress {
   /** Views that are swapped. */
   readonly done: readonly string[];
   /** Views that are being built. */
@@ -89,7 +89,7 @@ export function createRebuilds(parts: RebuildParts) {
 
   const work: JobWork = async (run) => {
     const { views } = run.request as { readonly views: readonly string[] };
-    const before = (run.place as Partial<RebuildPlace> | undefined)?.done ?? [];
+    const before = (run.checkpoint as Partial<RebuildCheckpoint> | undefined)?.done ?? [];
     const done: string[] = [...before];
     const rounds = roundsOf(views.filter((view) => !before.includes(view)));
     const leftAfter = (n: number) => rounds.length - n - 1;
@@ -100,8 +100,8 @@ export function createRebuilds(parts: RebuildParts) {
         const passed = records + before;
         const total = passed + progress.total * (1 + progress.passesLeft + leftAfter(n));
         const counts = { ...NOTHING, total, updated: passed + progress.records, batches: n };
-        const place = { position, head, recordsPerSecond, done, views };
-        return run.report(counts, place satisfies RebuildPlace);
+        const checkpoint = { position, head, recordsPerSecond, done, views };
+        return run.report(counts, checkpoint satisfies RebuildCheckpoint);
       },
       onSwap(n) {
         if (leftAfter(n) === 0) run.commit(swapping);
@@ -112,8 +112,8 @@ export function createRebuilds(parts: RebuildParts) {
         if (last === undefined) return;
         const { position, head, recordsPerSecond } = last;
         const counts = { ...NOTHING, total: records + last.total * leftAfter(n), updated: records };
-        const place = { position, head, recordsPerSecond, done, views: [] };
-        await run.report({ ...counts, batches: n + 1 }, place satisfies RebuildPlace);
+        const checkpoint = { position, head, recordsPerSecond, done, views: [] };
+        await run.report({ ...counts, batches: n + 1 }, checkpoint satisfies RebuildCheckpoint);
       },
     });
   };

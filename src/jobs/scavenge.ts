@@ -170,7 +170,7 @@ export function createScavenges({ log, project, caughtUp, rebuilding, logger }: 
     // A running rebuild may have read events and not yet the truncation; its verification against the
     // scavenged log would fail. Rebuilds that start later read the truncation.
     while (await rebuilding()) await delay(REBUILD_CHECK_MS, undefined, { signal: run.signal });
-    const start = position((run.place as { position: number } | undefined)?.position ?? START);
+    const start = position((run.checkpoint as { position: number } | undefined)?.position ?? START);
     const counts = {
       ...run.counts,
       total: doneOf(run.counts) + recordsBetween(log, start, cover.end),

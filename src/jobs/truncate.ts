@@ -74,7 +74,7 @@ export function createTruncation(dependencies: Dependencies) {
     const asked = run.request as Asked;
     const begun = performance.now();
     let { total } = run.counts;
-    let at = (run.place as { position: number } | undefined)?.position;
+    let at = (run.checkpoint as { position: number } | undefined)?.position;
     if (at === undefined) {
       await dependencies.caughtUp();
       total = (await reader.countOlder(asked, asked.endTimeMillis)).older;

@@ -1,7 +1,7 @@
 /** Tests of the timeseries view that run on both Elasticsearch and OpenSearch. */
 import type { Client } from "@elastic/elasticsearch";
 import { describe } from "vitest";
-import { placeOf } from "../../src/storage/elasticsearch/names.ts";
+import { partitionOf } from "../../src/storage/elasticsearch/names.ts";
 import { openElasticsearchTimeseriesReader } from "../../src/views/timeseries/elasticsearch/elasticsearch-timeseries-reader.ts";
 import { openElasticsearchTimeseriesSink } from "../../src/views/timeseries/elasticsearch/elasticsearch-timeseries-sink.ts";
 import type { TimeseriesWrite } from "../../src/views/timeseries/timeseries-table.ts";
@@ -83,7 +83,7 @@ async function change(statements: string, client: Client, name: string): Promise
   const found = await client.search<Source>({ index, query: { term: { urn } }, size: 10_000 });
   const ghost = { urn, aspect: "ghost", key: "ghost", position: 99_999, system: "{}", value: "{}" };
   if (what === "added as a new series") {
-    const added = `${name}.timeseries.g1.${placeOf(typeOf(urn), "ghost")}`;
+    const added = `${name}.timeseries.g1.${partitionOf(typeOf(urn), "ghost")}`;
     const aliases = { [added.replace(".g1.", ".live.")]: {}, [added.replace(".g1.", ".g1w.")]: {} };
     await client.indices.create({ index: added, mappings: mappingsOf(), aliases });
     await client.index({

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createLanes, type Lanes } from "../../src/cli/client/batch-sender.ts";
+import { type BatchSender, createBatchSender } from "../../src/cli/client/batch-sender.ts";
 
 interface Item {
   readonly key: string;
@@ -12,8 +12,8 @@ interface Item {
 function lanesTo(
   send: (batch: readonly Item[]) => Promise<void>,
   sizes: { count: number; batchMax: number; batchBytesMax?: number },
-): Lanes<Item> {
-  return createLanes({
+): BatchSender<Item> {
+  return createBatchSender({
     batchBytesMax: 1000,
     ...sizes,
     keyOf: ({ key }) => key,
@@ -33,7 +33,7 @@ test("every item is sent once, those of one key in order, batches unmixed and wi
     fc.asyncProperty(items, sizes, async (given, { count, batchMax }) => {
       const sent: Item[] = [];
       let underway = 0;
-      const lanes = lanesTo(
+      const queues = lanesTo(
         async (batch) => {
           expect(batch.length).toBeLessThanOrEqual(batchMax);
           expect(new Set(batch.map(({ kind }) => kind)).size).toBe(1);
@@ -45,8 +45,8 @@ test("every item is sent once, those of one key in order, batches unmixed and wi
         { count, batchMax },
       );
       const all = given.map((item, number) => ({ ...item, number }));
-      for (const item of all) await lanes.add(item);
-      await lanes.drain();
+      for (const item of all) await queues.add(item);
+      await queues.drain();
       for (const key of "abcdef") {
         const ofKey = (list: readonly Item[]) => list.filter((item) => item.key === key);
         expect(ofKey(sent)).toEqual(ofKey(all));
@@ -58,23 +58,23 @@ test("every item is sent once, those of one key in order, batches unmixed and wi
 
 test("a batch ends at its bytes", async () => {
   const batches: number[] = [];
-  const lanes = lanesTo(async (batch) => void batches.push(batch.length), {
+  const queues = lanesTo(async (batch) => void batches.push(batch.length), {
     count: 1,
     batchMax: 100,
     batchBytesMax: 35,
   });
-  for (let number = 0; number < 7; number++) await lanes.add({ key: "a", kind: 0, number });
-  await lanes.drain();
+  for (let number = 0; number < 7; number++) await queues.add({ key: "a", kind: 0, number });
+  await queues.drain();
   expect(batches).toEqual([3, 3, 1]);
 });
 
 test("adding to a full queue waits, so that it holds at most two batches", async () => {
   const sending = Promise.withResolvers<void>();
-  const lanes = lanesTo(() => sending.promise, { count: 1, batchMax: 2 });
+  const queues = lanesTo(() => sending.promise, { count: 1, batchMax: 2 });
   let added = 0;
   const adding = (async () => {
     for (let number = 0; number < 10; number++) {
-      await lanes.add({ key: "a", kind: 0, number });
+      await queues.add({ key: "a", kind: 0, number });
       added++;
     }
   })();
@@ -86,9 +86,9 @@ test("adding to a full queue waits, so that it holds at most two batches", async
 });
 
 test("a failed send rejects the next add to its queue and the end", async () => {
-  const lanes = lanesTo(() => Promise.reject(new Error("gone")), { count: 1, batchMax: 1 });
-  await lanes.add({ key: "a", kind: 0, number: 0 });
-  await lanes.add({ key: "a", kind: 0, number: 1 });
-  await expect(lanes.add({ key: "a", kind: 0, number: 2 })).rejects.toThrow("gone");
-  await expect(lanes.drain()).rejects.toThrow("gone");
+  const queues = lanesTo(() => Promise.reject(new Error("gone")), { count: 1, batchMax: 1 });
+  await queues.add({ key: "a", kind: 0, number: 0 });
+  await queues.add({ key: "a", kind: 0, number: 1 });
+  await expect(queues.add({ key: "a", kind: 0, number: 2 })).rejects.toThrow("gone");
+  await expect(queues.drain()).rejects.toThrow("gone");
 });

@@ -59,20 +59,20 @@ const restoring = createRestoring({
 
 interface Report {
   readonly counts: JobCounts;
-  readonly place: unknown;
+  readonly checkpoint: unknown;
 }
 
 /** The reports of a job that resumes from `from`. */
 async function run(request: object, from?: Report): Promise<readonly Report[]> {
   const reports: Report[] = [];
-  let place = from?.place;
+  let checkpoint = from?.checkpoint;
   const job: JobRun = {
-    ...{ id: "node:1", request, place, counts: from?.counts ?? NOTHING },
+    ...{ id: "node:1", request, checkpoint, counts: from?.counts ?? NOTHING },
     resumed: false,
     signal: new AbortController().signal,
     async report(counts, at) {
-      place = at ?? place;
-      reports.push({ counts, place });
+      checkpoint = at ?? checkpoint;
+      reports.push({ counts, checkpoint });
     },
     commit() {},
   };
@@ -98,7 +98,7 @@ describe("a restore of many entities in one batch", () => {
     { ...request, start: 7 },
     { ...request, limit: 150 },
     { ...request, batchSize: 111 },
-  ])("a restore resumes from any reported place: %j", async (asked) => {
+  ])("a restore resumes from any reported checkpoint: %j", async (asked) => {
     const whole = await run(asked);
     const end = whole.at(-1)?.counts;
     // An entity may be split between two batches.

@@ -71,7 +71,7 @@ async function run(
   const places: unknown[] = [];
   let reported = NOTHING;
   const ended = scavenges().work({
-    ...{ id: "node:1", request: {}, place: parts.place, counts: NOTHING },
+    ...{ id: "node:1", request: {}, checkpoint: parts.place, counts: NOTHING },
     resumed: parts.resumed ?? false,
     signal: controller.signal,
     async report(counts, place) {

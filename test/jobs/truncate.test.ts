@@ -46,7 +46,7 @@ function truncations(
     onAppended: () => {},
   });
   const run = (place?: unknown): JobRun => ({
-    ...{ id: "node:7", request: { ...asked, ...request }, place, counts: NOTHING },
+    ...{ id: "node:7", request: { ...asked, ...request }, checkpoint: place, counts: NOTHING },
     resumed: false,
     signal: new AbortController().signal,
     report: async (counts, at) => void reports.push({ ...counts, at }),

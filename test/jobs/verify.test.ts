@@ -46,7 +46,7 @@ function verifications(
   };
   const { work, watch } = createVerifications(parts as unknown as VerifyParts);
   const run = {
-    ...{ id: "n:1", request: { repair: true }, place: undefined, counts: NOTHING },
+    ...{ id: "n:1", request: { repair: true }, checkpoint: undefined, counts: NOTHING },
     resumed: false,
     ...{ signal: new AbortController().signal, report: async () => {}, commit: () => {} },
   } satisfies JobRun;

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { bulk } from "../../src/storage/elasticsearch/bulk.ts";
 import { connect } from "../../src/storage/elasticsearch/client.ts";
-import { namesOf, placeOf } from "../../src/storage/elasticsearch/names.ts";
+import { namesOf, partitionOf } from "../../src/storage/elasticsearch/names.ts";
 
 describe("index names", () => {
   const parts = fc.array(fc.string({ unit: "binary", maxLength: 120 }), {
@@ -13,15 +13,15 @@ describe("index names", () => {
     maxLength: 2,
   });
 
-  test("index names of different places differ, and are valid for a server", () => {
+  test("index names of different partitions differ, and are valid for a server", () => {
     fc.assert(
       fc.property(parts, parts, (one, other) => {
-        const [left, right] = [placeOf(...one), placeOf(...other)];
+        const [left, right] = [partitionOf(...one), partitionOf(...other)];
         expect(left === right).toBe(one.join("\0") === other.join("\0"));
         expect(left).toMatch(/^[a-z0-9._-]+$/);
         const names = namesOf("annals", "timeseries");
         expect(names.index(1, left).length).toBeLessThan(255);
-        expect(names.parse(names.index(12, left))).toEqual({ generation: 12, place: left });
+        expect(names.parse(names.index(12, left))).toEqual({ generation: 12, partition: left });
       }),
     );
   });
@@ -31,7 +31,7 @@ describe("index names", () => {
     [["dataset", "dataset_profile"], "dataset.dataset-5fprofile"],
     [["a.b", "Ä", ""], "a-2eb.-c3-84.-"],
   ])("the index name of %j contains %s", (given, place) => {
-    expect(placeOf(...given)).toBe(place);
+    expect(partitionOf(...given)).toBe(place);
   });
 
   test("names of other views and catalogs are not parsed", () => {

@@ -34,16 +34,16 @@ const PUBLIC_SECRETS = new Set(["JohnSnowKnowsNothing"]);
  * Reads or creates the file. `configuredFile`: a file outside the data directory, read at each start; empty
  * for `system.client` in the data directory. Throws `invalid` for a file without valid credentials.
  */
-export function openSystemClient(place: {
+export function openSystemClient(options: {
   readonly data: string;
   readonly configuredFile: string;
   readonly logger: Warning;
 }): SystemClient {
-  const own = place.configuredFile === "";
-  const file = own ? join(place.data, "system.client") : place.configuredFile;
+  const own = options.configuredFile === "";
+  const file = own ? join(options.data, "system.client") : options.configuredFile;
   const make = () => `${ID}:${randomBytes(SECRET_BYTES).toString("base64url")}`;
   const text = own ? keepText(file, make).text : readGiven(file);
-  keepFromOthers({ file, own }, place.logger);
+  keepFromOthers({ file, own }, options.logger);
   const secret = CREDENTIALS.exec(text)?.[2];
   if (secret === undefined || PUBLIC_SECRETS.has(secret) || secret.length < secretCharactersMin) {
     const isPublic = secret !== undefined && PUBLIC_SECRETS.has(secret);

@@ -35,19 +35,19 @@ const PUBLIC_KEYS = new Set(["WnEdIeTG/VVCLQqGwC/BAkqyY0k+H8NEAtWGejrBI94="]);
  * Reads or creates the file. `configuredFile`: a file outside the data directory, read at each start; empty
  * for the one in the data directory. Throws `invalid` for a file without valid keys.
  */
-export function openKeys(place: {
+export function openKeys(options: {
   readonly data: string;
   /** Name of the file in the data directory, such as `signing.key`. */
   readonly name: string;
   readonly configuredFile: string;
   readonly logger: Warning;
 }): KeyFile {
-  const own = place.configuredFile === "";
-  const file = own ? join(place.data, place.name) : place.configuredFile;
+  const own = options.configuredFile === "";
+  const file = own ? join(options.data, options.name) : options.configuredFile;
   const text = own
     ? keepText(file, () => randomBytes(KEY_BYTES).toString("base64url")).text
     : readGiven(file);
-  keepFromOthers({ file, own }, place.logger);
+  keepFromOthers({ file, own }, options.logger);
   const lines = text.split("\n").map((line) => line.trim());
   const keys = lines.filter((line) => line !== "").map((line) => keyOf(line, file));
   const [current] = keys;

@@ -25,17 +25,17 @@ const charactersMin = 16;
 const BEARER = /^Bearer +([\x21-\x7e]+) *$/i;
 
 /** `configuredFile`: a file outside it, read at each start; empty for the one in the data directory. */
-export function openOperatorToken(place: {
+export function openOperatorToken(options: {
   readonly data: string;
   readonly configuredFile: string;
   readonly logger: Warning;
 }): OperatorToken {
-  const own = place.configuredFile === "";
-  const file = own ? join(place.data, "operator.token") : place.configuredFile;
+  const own = options.configuredFile === "";
+  const file = own ? join(options.data, "operator.token") : options.configuredFile;
   const { text, made } = own
     ? keepText(file, () => randomBytes(TOKEN_BYTES).toString("base64url"))
     : { text: readTokenFile(file, "--operator-token-file"), made: false };
-  keepFromOthers({ file, own }, place.logger);
+  keepFromOthers({ file, own }, options.logger);
   const admits = admitsToken(text, file, own ? "; without the file, the next start makes one" : "");
   return { file, made, admits };
 }

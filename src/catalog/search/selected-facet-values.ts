@@ -112,7 +112,7 @@ const isOpen = ({ open }: Asked): boolean => open;
 interface FacetAsked {
   readonly name: string;
   /** The fields of each part of its values. */
-  readonly places: readonly (readonly KnownField[])[];
+  readonly fieldLists: readonly (readonly KnownField[])[];
   readonly asked: readonly Asked[];
 }
 
@@ -127,16 +127,16 @@ function facetOf(
   const { name, values, valuesMax } = around;
   const rule = fields.facet(name);
   const pair = rule?.fields.length === 2;
-  const places = (pair ? rule.fields : [name]).map((field) => fields.find(field));
+  const fieldLists = (pair ? rule.fields : [name]).map((field) => fields.find(field));
   const once = new Map(values.map((value) => [`${value.anyCase} ${value.text}`, value]));
   const asked = [...once.values()].slice(0, valuesMax).map((value): Asked => {
     const texts = pair ? split(value.text) : [value.text];
-    const parts = texts.map((text, at) => keptOf(places[at] ?? [], text, fields));
+    const parts = texts.map((text, at) => keptOf(fieldLists[at] ?? [], text, fields));
     const label = parts.map((all, at) => all[0]?.value ?? texts[at]).join(FACET_SEPARATOR);
-    const open = value.anyCase && texts.some((_, at) => (places[at] ?? []).some(hasLetters));
+    const open = value.anyCase && texts.some((_, at) => (fieldLists[at] ?? []).some(hasLetters));
     return { value, label, kept: combined(parts), open, cut: false };
   });
-  return { name, places, asked };
+  return { name, fieldLists, asked };
 }
 
 /** Splits at the first separator. */
@@ -198,8 +198,11 @@ interface FacetCount {
 }
 
 /** Queries over all fields of the filter: `tags` includes those of columns. */
-function queriesOf({ name, places }: FacetAsked, asked: readonly Asked[]): readonly FacetCount[] {
-  const among = places.map((known) => known.map((field) => field.name));
+function queriesOf(
+  { name, fieldLists }: FacetAsked,
+  asked: readonly Asked[],
+): readonly FacetCount[] {
+  const among = fieldLists.map((known) => known.map((field) => field.name));
   if (among.some((names) => names.length === 0)) return [];
   const kept = asked.flatMap((one) => one.kept);
   const once = new Map(kept.flatMap(({ value, parts }) => (parts ? [[value, parts]] : [])));
@@ -235,23 +238,24 @@ async function withSpellings(
   fields: SearchFields,
   again: AskAgain,
 ): Promise<FacetAsked> {
-  const { places, asked } = facet;
-  const textsOf = ({ value }: Asked) => (places.length === 1 ? [value.text] : split(value.text));
+  const { fieldLists, asked } = facet;
+  const textsOf = ({ value }: Asked) =>
+    fieldLists.length === 1 ? [value.text] : split(value.text);
   const like = asked.filter(isOpen).map((one) => {
     const parts = textsOf(one).map((text, at) => {
       const how = { how: "ignoringCase", texts: [text] } as const;
-      const condition = conditionOn(places[at] ?? [], how, fields);
+      const condition = conditionOn(fieldLists[at] ?? [], how, fields);
       return "misfit" in condition ? NOTHING : condition;
     });
     return everyOf(parts) ?? NOTHING;
   });
-  const among = places.flatMap((known, at) => known.map(({ name }) => ({ name, at })));
+  const among = fieldLists.flatMap((known, at) => known.map(({ name }) => ({ name, at })));
   const { facets: found } = await again(
     anyOf(like),
     among.map(({ name }) => ({ fields: [name], limit: spellingsMax })),
   );
   const cut = found.some(({ length }) => length >= spellingsMax);
-  const known = places.map((_, at) =>
+  const known = fieldLists.map((_, at) =>
     found.flatMap((values, i) => (among[i]?.at === at ? values.flatMap((one) => one.values) : [])),
   );
   return {
@@ -262,7 +266,7 @@ async function withSpellings(
         const lower = [text.toLowerCase(), text.trim().toLowerCase()];
         const spelt = (known[at] ?? []).filter((value) => lower.includes(value.toLowerCase()));
         return [...new Set([text, ...spelt])].flatMap((spelling) =>
-          keptOf(places[at] ?? [], spelling, fields),
+          keptOf(fieldLists[at] ?? [], spelling, fields),
         );
       });
       return { ...one, kept: combined(parts), cut };

@@ -58,14 +58,14 @@ export async function complete(
 ): Promise<readonly string[]> {
   const words = given.map(unquoted);
   const partial = words.at(-1) ?? "";
-  const place = placeOf(program, words.slice(0, -1));
-  const fixed = fixedCandidates(place, partial);
+  const context = contextOf(program, words.slice(0, -1));
+  const fixed = fixedCandidates(context, partial);
   if (fixed !== undefined) return fixed.filter((candidate) => candidate.startsWith(partial));
   try {
-    const { server, token } = connectionOf(place.connection);
+    const { server, token } = connectionOf(context.connection);
     const signal = AbortSignal.timeout(askMsMax);
     const client = createAnnalsClient({ address: server, token, signal, attemptsMax: 1 });
-    return await askedCandidates(client, place, partial);
+    return await askedCandidates(client, context, partial);
   } catch {
     return [];
   }
@@ -74,7 +74,7 @@ export async function complete(
 const unquoted = (word: string): string =>
   word.replace(/^['"]/, "").replace(/['"]$/, "").replaceAll(/\\(.)/g, "$1");
 
-interface Place {
+interface CompletionContext {
   readonly command: Command;
   /** The option or argument that the next word is the value of; undefined for neither. */
   readonly option: string | undefined;
@@ -83,7 +83,7 @@ interface Place {
   readonly connection: { readonly server?: string; readonly tokenFile?: string };
 }
 
-function placeOf(program: Command, words: readonly string[]): Place {
+function contextOf(program: Command, words: readonly string[]): CompletionContext {
   let command = program;
   let option: string | undefined;
   const values: string[] = [];
@@ -113,7 +113,7 @@ const commandIn = ({ commands }: Command, word: string): Command | undefined =>
 
 /** Names that the program knows itself; undefined where the service has to be asked. */
 function fixedCandidates(
-  { command, option }: Place,
+  { command, option }: CompletionContext,
   partial: string,
 ): readonly string[] | undefined {
   if (option !== undefined) return command.options.find(({ long }) => long === option)?.argChoices;
@@ -127,7 +127,7 @@ function fixedCandidates(
 
 async function askedCandidates(
   client: AnnalsClient,
-  { command, option, argument, values }: Place,
+  { command, option, argument, values }: CompletionContext,
   partial: string,
 ): Promise<readonly string[]> {
   const beginning = (names: readonly string[]) => names.filter((name) => name.startsWith(partial));

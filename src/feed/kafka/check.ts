@@ -19,14 +19,14 @@ import { eventBytesMax, readTopicSettings, type WantedTopic } from "./topics.ts"
 
 /** Rejects with `unavailable` if the brokers cannot be reached. No findings: the check passed. */
 export async function checkKafka(
-  place: ServerAddress,
+  server: ServerAddress,
 ): Promise<{ readonly version: string; readonly findings: readonly string[] }> {
-  const address = parseKafkaAddress(place.url);
-  const names = namesOf(address, place);
-  const client = createKafkaClient(address, { clientId: `${names.transactions}-check`, ...place });
+  const address = parseKafkaAddress(server.url);
+  const names = namesOf(address, server);
+  const client = createKafkaClient(address, { clientId: `${names.transactions}-check`, ...server });
   const wanted = [...feedTopics(names, address), ...ingestionTopics(names, address)];
   try {
-    const version = await readBrokerVersion(address, place.certificates);
+    const version = await readBrokerVersion(address, server.certificates);
     const findings = await withAdmin(client, async (admin) => [
       ...(await topicFindings(admin, wanted, names.checkpoint)),
       ...(await trialFindings(admin, client, `${names.transactions}-check-${randomUUID()}`)),

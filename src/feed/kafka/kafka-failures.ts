@@ -55,8 +55,8 @@ export function kafkaFailure(
 ): CatalogError {
   if (error instanceof CatalogError) return error;
   const { message } = innermost(error);
-  const place = `Kafka at ${address.brokers.join(",")}`;
-  return new CatalogError("unavailable", `${place} ${doing}: ${message}`, {
+  const server = `Kafka at ${address.brokers.join(",")}`;
+  return new CatalogError("unavailable", `${server} ${doing}: ${message}`, {
     hint: hintFor(error),
     cause: error,
   });

@@ -246,7 +246,7 @@ function createHandling(
   /** True if the message is in the log or in the topic of failures. */
   async function take(
     content: Content | undefined,
-    { source, key, message, member }: Place,
+    { source, key, message, member }: MessageOrigin,
   ): Promise<boolean> {
     if (content === undefined) return false;
     let faults = 0;
@@ -305,7 +305,7 @@ interface Content {
   readonly refused?: string;
 }
 
-interface Place {
+interface MessageOrigin {
   readonly source: string;
   readonly key: string;
   readonly message: KafkaMessage;

@@ -7,10 +7,10 @@ import { type ICustomPartitioner, Partitioners } from "kafkajs";
 /** Leaves messages without a key, or with a partition, to the driver. */
 export const createKeyPartitioner: ICustomPartitioner = () => {
   const others = Partitioners.DefaultPartitioner();
-  return (place) => {
-    const { key, partition } = place.message;
-    if (partition !== undefined || key === undefined || key === null) return others(place);
-    return (hashOf(Buffer.from(key)) & 0x7fffffff) % place.partitionMetadata.length;
+  return (target) => {
+    const { key, partition } = target.message;
+    if (partition !== undefined || key === undefined || key === null) return others(target);
+    return (hashOf(Buffer.from(key)) & 0x7fffffff) % target.partitionMetadata.length;
   };
 };
 

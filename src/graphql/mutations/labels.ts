@@ -112,7 +112,7 @@ const manyTerms =
   (_, { input }, viewer) =>
     label(op, terms, { labels: input.termUrns, resources: resourcesIn(input) }, viewer);
 
-async function place(
+async function writeDomain(
   domainUrn: Maybe<string>,
   urns: readonly string[],
   viewer: Viewer,
@@ -249,11 +249,11 @@ export const labelling = {
     )) as Field<{ ownerUrns: readonly string[]; ownershipTypeUrn?: Maybe<string> } & Resources>,
 
   setDomain: (_: never, args: { entityUrn: string; domainUrn: string }, viewer: Viewer) =>
-    place(args.domainUrn, [args.entityUrn], viewer),
+    writeDomain(args.domainUrn, [args.entityUrn], viewer),
   unsetDomain: (_: never, args: { entityUrn: string }, viewer: Viewer) =>
-    place(undefined, [args.entityUrn], viewer),
+    writeDomain(undefined, [args.entityUrn], viewer),
   batchSetDomain: ((_, { input }, viewer) =>
-    place(input.domainUrn, urnsOf(input), viewer)) as Field<
+    writeDomain(input.domainUrn, urnsOf(input), viewer)) as Field<
     { domainUrn?: Maybe<string> } & Resources
   >,
 

@@ -131,9 +131,9 @@ function rebuildOf({ rebuild }: ViewStatus): string {
 
 function verified({ verifiedPosition, differences = 0 }: ViewStatus): string {
   if (verifiedPosition === undefined) return "–";
-  const place = whole(verifiedPosition);
-  if (differences === 0) return place;
-  return `${place} <span class="ill">(${whole(differences)} ${differences === 1 ? "difference" : "differences"})</span>`;
+  const position = whole(verifiedPosition);
+  if (differences === 0) return position;
+  return `${position} <span class="ill">(${whole(differences)} ${differences === 1 ? "difference" : "differences"})</span>`;
 }
 
 const jobHeads = ["Job", "Kind", "State", "Progress", "Started", "Duration", "Actor", "Request"];

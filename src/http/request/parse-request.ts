@@ -162,7 +162,7 @@ function admitOperator(request: IncomingMessage, rules: RequestRules): void {
 }
 
 /** The address; for a page with the router's path, where an encoded urn is one segment. */
-function placeOf(request: IncomingMessage): Address {
+function requestTarget(request: IncomingMessage): Address {
   const address = addressOf(request);
   if (address.resource !== undefined || !address.path.startsWith("/")) return address;
   return { ...address, path: request.url?.split("?", 1)[0] ?? address.path };
@@ -170,7 +170,7 @@ function placeOf(request: IncomingMessage): Address {
 
 /** The methods for the Allow header; undefined for an unknown path. */
 export function allowedAt(request: IncomingMessage, table: RouteTable): string | undefined {
-  const methods = methodsAt(placeOf(request), table);
+  const methods = methodsAt(requestTarget(request), table);
   return methods.length === 0 ? undefined : [...methods, "OPTIONS"].join(", ");
 }
 
@@ -182,7 +182,7 @@ export function refuseUnrouted(
 ): CatalogError {
   noted.unrouted = explainUnrouted(
     {
-      address: placeOf(request),
+      address: requestTarget(request),
       method: request.method ?? "GET",
       target: targetOf(request),
       restliMethod: String(request.headers["x-restli-method"] ?? ""),

@@ -153,7 +153,7 @@ interface Asked {
   readonly entityType: string;
   readonly changeType: ProposedChange;
   /** Prefix of a member's index in messages. */
-  readonly place?: string;
+  readonly path?: string;
 }
 
 /** Throws `malformed` and names the invalid member. */
@@ -162,10 +162,10 @@ export function proposalsIn(
   asked: Asked,
   names: ModelNames,
 ): readonly Proposal[] {
-  const place = asked.place ?? "";
+  const path = asked.path ?? "";
   return body.flatMap((member, i) => {
     const { urn } = member;
-    if (typeof urn !== "string") throw unfit(`${place}[${i}].urn`, urn, "Send the entity's urn");
+    if (typeof urn !== "string") throw unfit(`${path}[${i}].urn`, urn, "Send the entity's urn");
     const all = aspectsIn(member);
     // Without aspects nothing else checks the urn.
     if (Object.keys(all).length === 0) parseUrn(urn);
@@ -175,7 +175,7 @@ export function proposalsIn(
         entityType: asked.entityType,
         changeType: asked.changeType,
         aspectName: names.aspect(asked.entityType, name),
-        place: `${place}[${i}].${name}`,
+        path: `${path}[${i}].${name}`,
       }),
     );
   });
@@ -187,34 +187,34 @@ export function aspectsIn({ urn: _, ...rest }: JsonObject): JsonObject {
   return jsonObject(aspects) ? { ...flat, ...aspects } : rest;
 }
 
-interface Place {
+interface ProposalContext {
   readonly urn: string;
   readonly entityType: string;
   readonly changeType: ProposedChange;
   readonly aspectName: string;
-  readonly place: string;
+  readonly path: string;
 }
 
 /** From `{value, systemMetadata?, headers?}`. */
-export function proposalOf(aspect: unknown, about: Place): Proposal {
-  const { urn: entityUrn, entityType, changeType, aspectName, place } = about;
+export function proposalOf(aspect: unknown, about: ProposalContext): Proposal {
+  const { urn: entityUrn, entityType, changeType, aspectName, path } = about;
   const { value, systemMetadata, headers } = jsonObject(aspect) ? aspect : {};
   const patch = changeType === "PATCH";
   if (!jsonObject(value) && !(patch && Array.isArray(value))) {
-    throw unfit(`${place}.value`, value, 'Send {"value": {…}}');
+    throw unfit(`${path}.value`, value, 'Send {"value": {…}}');
   }
   if (!absent(systemMetadata) && !jsonObject(systemMetadata)) {
-    throw unfit(`${place}.systemMetadata`, systemMetadata, "Send an object");
+    throw unfit(`${path}.systemMetadata`, systemMetadata, "Send an object");
   }
   return {
     entityType,
     entityUrn,
     changeType,
     aspectName,
-    [REQUEST_PATH]: place,
+    [REQUEST_PATH]: path,
     aspect: { value, contentType: patch ? "application/json-patch+json" : "application/json" },
     ...(jsonObject(systemMetadata) && { systemMetadata: systemOf(systemMetadata) }),
-    ...(!absent(headers) && { headers: headersOf(headers, place) }),
+    ...(!absent(headers) && { headers: headersOf(headers, path) }),
   };
 }
 
@@ -222,19 +222,19 @@ export function proposalOf(aspect: unknown, about: Place): Proposal {
 const systemOf = (sent: JsonObject): Proposal["systemMetadata"] =>
   Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== null));
 
-function headersOf(headers: unknown, place: string): Readonly<Record<string, string>> {
+function headersOf(headers: unknown, path: string): Readonly<Record<string, string>> {
   const entries = jsonObject(headers) ? Object.entries(headers) : undefined;
   if (entries?.every(([, value]) => typeof value === "string") !== true) {
-    throw unfit(`${place}.headers`, headers, "Send texts by name");
+    throw unfit(`${path}.headers`, headers, "Send texts by name");
   }
   return Object.fromEntries(entries) as Readonly<Record<string, string>>;
 }
 
 const absent = (value: unknown): boolean => value === undefined || value === null;
 
-export function unfit(place: string, found: unknown, hint: string): CatalogError {
+export function unfit(path: string, found: unknown, hint: string): CatalogError {
   const shown = (JSON.stringify(found) ?? "nothing").slice(0, 60);
-  return new CatalogError("malformed", `${place.replace(/^\./, "")} is ${shown}`, { hint });
+  return new CatalogError("malformed", `${path.replace(/^\./, "")} is ${shown}`, { hint });
 }
 
 /** Urns of the entities that patches will create; none when the request will be rejected. */

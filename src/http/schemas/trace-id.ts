@@ -13,16 +13,16 @@ const markOf = (text: string): string =>
 /** The header `traceparent` (W3C Trace Context) of a write's response. */
 export function traceParent(at: Position, now: number): string {
   const time = hex(now * 1_000, 16);
-  const place = hex(at, 12);
-  return `00-${time}${markOf(time + place)}${place}-${time}-01`;
+  const hexPosition = hex(at, 12);
+  return `00-${time}${markOf(time + hexPosition)}${hexPosition}-${time}-01`;
 }
 
 /** Undefined for an id that this service did not create. */
 export function positionOfTrace(id: string): Position | undefined {
-  const [, time = "", mark, place = ""] =
+  const [, time = "", mark, hexPosition = ""] =
     /^([0-9a-f]{16})([0-9a-f]{4})([0-9a-f]{12})$/.exec(id.toLowerCase()) ?? [];
-  if (mark === undefined || mark !== markOf(time + place)) return undefined;
-  return position(Number.parseInt(place, 16));
+  if (mark === undefined || mark !== markOf(time + hexPosition)) return undefined;
+  return position(Number.parseInt(hexPosition, 16));
 }
 
 const hex = (number: number | bigint, digits: number): string =>

@@ -52,7 +52,7 @@ interface Dependencies {
 }
 
 /** Checkpoint of a job: the last row, and the numbers of rows skipped and restored before. */
-interface Place {
+interface RestoreCheckpoint {
   readonly urn: string;
   readonly aspect: string;
   readonly skipped: number;
@@ -172,8 +172,8 @@ export function createRestoring(dependencies: Dependencies) {
       const report = async (part: RestoredBatch, whole: 0 | 1): Promise<void> => {
         counts = withBatch(before, part, whole);
         const { lastUrn: urn, lastAspect: aspect, rowsMigrated, ignored } = part;
-        const place = { urn, aspect, skipped, taken: untaken + rowsMigrated + ignored };
-        await run.report(soFar(), aspect === "" ? undefined : place);
+        const checkpoint = { urn, aspect, skipped, taken: untaken + rowsMigrated + ignored };
+        await run.report(soFar(), aspect === "" ? undefined : checkpoint);
       };
       const restored = await restoreBatch(batch, run, elsewhere, (part) => report(part, 0));
       if (hasDone(restored)) batches.push(restored);
@@ -323,8 +323,11 @@ const namedIn = ({ urn, urns }: RestoreRequest): readonly string[] | undefined =
 const aspectsOf = ({ aspect, aspectNames = [] }: RestoreRequest): readonly string[] =>
   aspect === undefined ? aspectNames : [aspect, ...aspectNames];
 
-function startOf({ urnBasedPagination, lastUrn, lastAspect }: RestoreRequest, run: JobRun): Place {
-  if (run.place !== undefined) return run.place as Place;
+function startOf(
+  { urnBasedPagination, lastUrn, lastAspect }: RestoreRequest,
+  run: JobRun,
+): RestoreCheckpoint {
+  if (run.checkpoint !== undefined) return run.checkpoint as RestoreCheckpoint;
   const paged = urnBasedPagination === true && lastUrn !== undefined;
   return {
     urn: paged ? lastUrn : "",

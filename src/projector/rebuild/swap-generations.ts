@@ -182,7 +182,7 @@ export function createGenerationSwap(parts: GenerationSwapParts) {
     const parkings = { parkings: staged, from: Math.min(...from) as Position };
     const applier = createApplier({ log, decode, views, ...parkings });
     const behind = () => recordsBetween(log, applier.position(), highestPosition(asked));
-    for (let turn = 0; turn < CATCH_UP_ROUNDS_MAX && behind() > NEAR; turn++) {
+    for (let round = 0; round < CATCH_UP_ROUNDS_MAX && behind() > NEAR; round++) {
       await applier.applyTo(highestPosition(asked));
     }
     if (asked.some(({ hold }) => hold === undefined))

@@ -50,7 +50,7 @@ export async function verifyViews(
   const { log, now, views, signal } = parts;
   const starts = await Promise.all(views.map((view) => startOf(log, view)));
   const names = views.map(({ name }) => name);
-  const places = Object.fromEntries(starts.map(({ view, position }) => [view.name, position]));
+  const positions = Object.fromEntries(starts.map(({ view, position }) => [view.name, position]));
   const findings = createFindings(names, await pendingRefolds(parts, starts));
   const later =
     options.since === undefined
@@ -59,7 +59,7 @@ export async function verifyViews(
   const some = later !== undefined && later.urns.size <= SINCE_MAX ? later : undefined;
   const total = some === undefined ? await countRecords(log) : some.records;
   const entities = some === undefined ? entitiesOf(log, batchMax) : batchesOf(some.urns);
-  const run = await runBatches(parts, entities, { views: names, places, findings, total });
+  const run = await runBatches(parts, entities, { views: names, positions, findings, total });
   const rowsOf = (name: string) => run.rows.get(name) ?? 0;
   for (const { view, rows } of some === undefined ? starts : []) {
     const { missing } = findings.of(view.name);

@@ -94,8 +94,10 @@ function* chunked<W extends BulkWrite>(writes: Iterable<W>) {
 
 function lineOf({ alias, id, version, document }: BulkWrite): string {
   const at = version === undefined ? "" : `,"version":${version},"version_type":"external_gte"`;
-  const place = `"_index":"${alias}","_id":${JSON.stringify(id)}${at}`;
-  return document === undefined ? `{"delete":{${place}}}\n` : `{"index":{${place}}}\n${document}\n`;
+  const target = `"_index":"${alias}","_id":${JSON.stringify(id)}${at}`;
+  return document === undefined
+    ? `{"delete":{${target}}}\n`
+    : `{"index":{${target}}}\n${document}\n`;
 }
 
 async function send<W extends BulkWrite>(

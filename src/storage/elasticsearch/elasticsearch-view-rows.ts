@@ -25,7 +25,7 @@ type Query = estypes.QueryDslQueryContainer;
 interface FoundDocument<Source> {
   readonly id: string;
   /** Part of the view (names.ts); undefined in an index of another view. */
-  readonly place: string | undefined;
+  readonly partition: string | undefined;
   readonly source: Partial<Source>;
   /** Names of the queries that it matches (RowQueries.marks). */
   readonly marks: readonly string[];
@@ -41,7 +41,7 @@ interface RowQueries<Source extends { readonly urn: string }, Kept> {
   /** Fields of the source to read. */
   readonly fields: readonly (keyof Source & string)[];
   /** Documents that readers do not see any more. */
-  hidden?(kept: Kept, indexOf: (place: string) => string): readonly Query[];
+  hidden?(kept: Kept, indexOf: (partition: string) => string): readonly Query[];
   /** Named queries: each document has the names of those that it matches. */
   marks?(urns: readonly string[]): readonly Query[];
   row(found: FoundDocument<Source>): Row;
@@ -102,19 +102,19 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
   async function aliasFaults(state: StoredViewState<Kept>): Promise<readonly string[]> {
     const all = await generations.list();
     const own = all.filter(({ generation }) => generation === state.generation);
-    const there = new Set(own.map(({ place }) => place));
+    const there = new Set(own.map(({ partition }) => partition));
     const fault = (what: string) => (one: { readonly index: string }) => `${what} "${one.index}"`;
-    const shown = (place: string) => shape.visible?.(place, state.kept) !== undefined;
+    const shown = (partition: string) => shape.visible?.(partition, state.kept) !== undefined;
     const gone = state.places
-      .filter((place) => !there.has(place))
-      .map((place) => `the index of "${place}" is missing`);
+      .filter((partition) => !there.has(partition))
+      .map((partition) => `the index of "${partition}" is missing`);
     // The aliases of readers do not point to a staging generation yet.
     if (staged !== undefined) return gone;
     return [
       ...gone,
       ...own.filter(({ live }) => !live).map(fault("no alias points to the index")),
       ...own
-        .filter(({ live, filtered, place }) => live && filtered !== shown(place))
+        .filter(({ live, filtered, partition }) => live && filtered !== shown(partition))
         .map(fault("the alias has the wrong filter for the index")),
       ...all
         .filter(({ live, generation }) => live && generation !== state.generation)
@@ -185,7 +185,7 @@ function createDocuments<Source extends { readonly urn: string }, Kept>(
   queries: RowQueries<Source, Kept>,
 ) {
   const hidden = ({ generation, kept }: StoredViewState<Kept>): readonly Query[] =>
-    queries.hidden?.(kept, (place) => names.index(generation, place)) ?? [];
+    queries.hidden?.(kept, (partition) => names.index(generation, partition)) ?? [];
   const within = (state: StoredViewState<Kept>, filter: readonly Query[]): Query => ({
     bool: { filter: [...filter], must_not: [...hidden(state)] },
   });
@@ -211,7 +211,7 @@ function createDocuments<Source extends { readonly urn: string }, Kept>(
       sorted: sort ?? [],
       characters: JSON.stringify(_source ?? {}).length,
       found: {
-        ...{ id: _id ?? "", place: names.parse(_index)?.place, source: _source ?? {} },
+        ...{ id: _id ?? "", partition: names.parse(_index)?.partition, source: _source ?? {} },
         marks: Array.isArray(matched_queries) ? matched_queries : [],
       },
     }));

@@ -14,7 +14,7 @@ import { bulk, throwFailures } from "./bulk.ts";
 import { connect, type SearchServer, statusOf, type ViewSetting } from "./client.ts";
 import { createGenerations, type Generations, type ViewIndex } from "./generations.ts";
 import { namesOf, type ViewNames } from "./names.ts";
-import { aliased, type PlacedWrite } from "./placed-write.ts";
+import { aliased, type PartitionWrite } from "./partition-write.ts";
 import {
   checkVersion,
   createMetadata,
@@ -36,18 +36,18 @@ export interface ElasticsearchView<Kept> {
   /** Reads the checkpoint from the server; empties a view whose indices are missing. */
   position(): Promise<Position>;
   /**
-   * Writes documents, each id once per place, and makes them searchable (in a staging generation:
+   * Writes documents, each id once per partition, and makes them searchable (in a staging generation:
    * `refresh` does). Resolves with the writes that were skipped because the stored document is newer.
    * Rejects `unavailable` when a document is rejected, `conflict` when an index was removed: the view
    * is then emptied.
    */
-  write(writes: Iterable<PlacedWrite>): Promise<readonly PlacedWrite[]>;
+  write(writes: Iterable<PartitionWrite>): Promise<readonly PartitionWrite[]>;
   /** Maps fields of an index before a document has them. */
-  map(place: string, properties: Record<string, estypes.MappingProperty>): Promise<void>;
+  map(partition: string, properties: Record<string, estypes.MappingProperty>): Promise<void>;
   /** Makes all writes searchable. */
   refresh(): Promise<void>;
-  /** Sets the filters of readers for these places from `kept` (ViewShape.visible). */
-  show(places: Iterable<string>, kept: Kept): Promise<void>;
+  /** Sets the filters of readers for these partitions from `kept` (ViewShape.visible). */
+  show(partitions: Iterable<string>, kept: Kept): Promise<void>;
   /** Compare and set. Rejects `conflict` when another projector was faster. */
   move(to: Partial<Pick<StoredViewState<Kept>, "position" | "record" | "kept">>): Promise<void>;
   /** The name of the record at the checkpoint, as the server has it. */
@@ -120,10 +120,10 @@ function viewOf<Kept>(
   async function ensure(state: StoredViewState<Kept>, wanted: Iterable<string>): Promise<void> {
     const { generation, kept, places } = state;
     const there = made.get(generation) ?? new Set(places);
-    const missing = [...wanted].filter((place) => !there.has(place));
+    const missing = [...wanted].filter((partition) => !there.has(partition));
     await Promise.all(
-      missing.map((place) =>
-        generations.make(generation, place, standing.live ? { kept } : undefined),
+      missing.map((partition) =>
+        generations.make(generation, partition, standing.live ? { kept } : undefined),
       ),
     );
     made.clear();
@@ -146,7 +146,8 @@ function viewOf<Kept>(
       if (all.length === 0) return [];
       const state = await stateNow();
       const aliases = new Map<string, string>();
-      for (const { place } of all) aliases.set(place, names.writing(state.generation, place));
+      for (const { partition } of all)
+        aliases.set(partition, names.writing(state.generation, partition));
       await ensure(state, aliases.keys());
       const { skipped, failures } = await bulk(server, aliased(all, aliases));
       if (failures.some(({ type }) => type === "index_not_found_exception")) {
@@ -157,10 +158,10 @@ function viewOf<Kept>(
       if (standing.live) await generations.refresh(state.generation, aliases.keys());
       return skipped;
     },
-    async map(place, properties) {
+    async map(partition, properties) {
       const state = await stateNow();
-      const index = names.index(state.generation, place);
-      await ensure(state, [place]);
+      const index = names.index(state.generation, partition);
+      await ensure(state, [partition]);
       try {
         await server.send("written", (client) => client.indices.putMapping({ index, properties }));
       } catch (error) {
@@ -171,13 +172,13 @@ function viewOf<Kept>(
     async refresh() {
       await generations.refresh((await stateNow()).generation);
     },
-    async show(places, kept) {
+    async show(partitions, kept) {
       if (!standing.live) return;
       const { generation } = await stateNow();
-      const wanted = new Set(places);
+      const wanted = new Set(partitions);
       const there = (await generations.list())
-        .filter((one) => one.generation === generation && wanted.has(one.place))
-        .map(({ place }) => place);
+        .filter((one) => one.generation === generation && wanted.has(one.partition))
+        .map(({ partition }) => partition);
       await generations.show(generation, there, kept);
     },
     async move(to) {
@@ -250,8 +251,8 @@ async function openLive<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Gen
   /** Completes an interrupted change, and undoes a change by a projector that was behind. */
   async function complete({ generation, kept }: StoredViewState<Kept>, all: readonly ViewIndex[]) {
     // The content of filters is not compared: filters are set again.
-    const led = ({ generation: of, place, live, filtered }: ViewIndex) =>
-      live === (of === generation) && !filtered && shape.visible?.(place, kept) === undefined;
+    const led = ({ generation: of, partition, live, filtered }: ViewIndex) =>
+      live === (of === generation) && !filtered && shape.visible?.(partition, kept) === undefined;
     if (!all.every(led)) await generations.swapAliases(generation, kept);
     if (all.some((one) => one.generation < generation)) {
       await generations.drop((one) => one.generation < generation);
@@ -321,7 +322,7 @@ async function openLive<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Gen
 /** True if every part with documents has its index. */
 function isWhole<Kept>(state: StoredViewState<Kept>, all: readonly ViewIndex[]): boolean {
   const there = all.filter(({ generation }) => generation === state.generation);
-  return new Set(state.places).isSubsetOf(new Set(there.map(({ place }) => place)));
+  return new Set(state.places).isSubsetOf(new Set(there.map(({ partition }) => partition)));
 }
 
 const NOT_FOUND = 404;

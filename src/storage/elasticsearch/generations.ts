@@ -11,7 +11,7 @@ import type { ViewShape } from "./view-metadata.ts";
 export interface ViewIndex {
   readonly index: string;
   readonly generation: number;
-  readonly place: string;
+  readonly partition: string;
   /** An alias of readers points to it. */
   readonly live: boolean;
   /** That alias has a filter. */
@@ -21,15 +21,19 @@ export interface ViewIndex {
 export interface Generations<Kept> {
   list(): Promise<readonly ViewIndex[]>;
   /** Creates the index of a part of the view. `live`: adds the aliases of readers, too. */
-  make(generation: number, place: string, live: { readonly kept: Kept } | undefined): Promise<void>;
+  make(
+    generation: number,
+    partition: string,
+    live: { readonly kept: Kept } | undefined,
+  ): Promise<void>;
   /** Moves the aliases of readers to a generation, atomically. */
   swapAliases(generation: number, kept: Kept): Promise<void>;
-  /** Sets the filters of readers for places of the live generation. */
-  show(generation: number, places: Iterable<string>, kept: Kept): Promise<void>;
+  /** Sets the filters of readers for partitions of the live generation. */
+  show(generation: number, partitions: Iterable<string>, kept: Kept): Promise<void>;
   /** Drops the indices of all generations that are chosen. */
   drop(chosen: (index: ViewIndex) => boolean): Promise<void>;
-  /** Makes all writes searchable; without `places`, in all indices of the generation. */
-  refresh(generation: number, places?: Iterable<string>): Promise<void>;
+  /** Makes all writes searchable; without `partitions`, in all indices of the generation. */
+  refresh(generation: number, partitions?: Iterable<string>): Promise<void>;
 }
 
 type Action = estypes.IndicesUpdateAliasesAction;
@@ -51,7 +55,7 @@ export function createGenerations<Kept>(
     return Object.entries(found).flatMap(([index, { aliases }]) => {
       const parsed = names.parse(index);
       if (parsed === undefined) return [];
-      const alias = aliases[names.live(parsed.place)];
+      const alias = aliases[names.live(parsed.partition)];
       return [
         { index, ...parsed, live: alias !== undefined, filtered: alias?.filter !== undefined },
       ];
@@ -65,30 +69,34 @@ export function createGenerations<Kept>(
     );
   }
 
-  const aliasOf = (place: string, kept: Kept) => {
-    const filter = shape.visible?.(place, kept);
+  const aliasOf = (partition: string, kept: Kept) => {
+    const filter = shape.visible?.(partition, kept);
     return filter === undefined ? {} : { filter };
   };
 
-  const showing = (generation: number, place: string, kept: Kept): Action => ({
+  const showing = (generation: number, partition: string, kept: Kept): Action => ({
     add: {
-      index: names.index(generation, place),
-      alias: names.live(place),
-      ...aliasOf(place, kept),
+      index: names.index(generation, partition),
+      alias: names.live(partition),
+      ...aliasOf(partition, kept),
     },
   });
 
   return {
     list,
-    async make(generation, place, live) {
+    async make(generation, partition, live) {
       const aliases = {
-        [names.writing(generation, place)]: {},
-        ...(live && { [names.live(place)]: aliasOf(place, live.kept) }),
+        [names.writing(generation, partition)]: {},
+        ...(live && { [names.live(partition)]: aliasOf(partition, live.kept) }),
       };
       try {
         await server.send("written", (client) =>
           client.indices.create({
-            ...{ index: names.index(generation, place), mappings: shape.index.mappings, aliases },
+            ...{
+              index: names.index(generation, partition),
+              mappings: shape.index.mappings,
+              aliases,
+            },
             // Writers refresh explicitly.
             settings: { refresh_interval: "-1", ...shape.index.settings },
           }),
@@ -100,8 +108,10 @@ export function createGenerations<Kept>(
     async swapAliases(generation, kept) {
       for (let tries = 1; ; tries++) {
         const actions = (await list()).flatMap((one): Action[] => {
-          if (one.generation === generation) return [showing(generation, one.place, kept)];
-          return one.live ? [{ remove: { index: one.index, alias: names.live(one.place) } }] : [];
+          if (one.generation === generation) return [showing(generation, one.partition, kept)];
+          return one.live
+            ? [{ remove: { index: one.index, alias: names.live(one.partition) } }]
+            : [];
         });
         try {
           return await alter(actions);
@@ -111,8 +121,8 @@ export function createGenerations<Kept>(
         }
       }
     },
-    show: (generation, places, kept) =>
-      alter([...places].map((place) => showing(generation, place, kept))),
+    show: (generation, partitions, kept) =>
+      alter([...partitions].map((partition) => showing(generation, partition, kept))),
     async drop(chosen) {
       const indices = (await list()).filter(chosen).map(({ index }) => index);
       for (const index of indices) {
@@ -124,11 +134,11 @@ export function createGenerations<Kept>(
         }
       }
     },
-    async refresh(generation, places) {
+    async refresh(generation, partitions) {
       const indices =
-        places === undefined
+        partitions === undefined
           ? [names.indices(generation)]
-          : [...places].map((place) => names.index(generation, place));
+          : [...partitions].map((partition) => names.index(generation, partition));
       await Promise.all(
         batchesOf(indices).map(async (some) => {
           try {

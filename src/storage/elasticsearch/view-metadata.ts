@@ -26,9 +26,9 @@ export interface ViewShape<Kept> {
   readonly empty: Kept;
   /** Mappings and settings of an index. */
   readonly index: Pick<estypes.IndicesCreateRequest, "mappings" | "settings">;
-  /** Documents of a place that readers see; undefined: all. */
+  /** Documents of a partition that readers see; undefined: all. */
   readonly visible?:
-    | ((place: string, kept: Kept) => estypes.QueryDslQueryContainer | undefined)
+    | ((partition: string, kept: Kept) => estypes.QueryDslQueryContainer | undefined)
     | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface StoredViewState<Kept> {
   readonly version: number;
   readonly generation: number;
   readonly position: Position;
-  /** Places (names.ts) that have an index; includes every place with documents. */
+  /** Partitions (names.ts) that have an index, under their stored name. */
   readonly places: readonly string[];
   /** Fingerprint of the model, and id of the log, that it was built from; null: unknown. */
   readonly model: string | null;

@@ -5,7 +5,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { ownCommand } from "../../../lib/command-hint.ts";
-import { createLanes, type Lanes } from "../../client/batch-sender.ts";
+import { type BatchSender, createBatchSender } from "../../client/batch-sender.ts";
 import { type CatalogClient, createCatalogClient } from "../../client/catalog-client.ts";
 import { findInputs, type Input, readInput } from "../../client/input-files.ts";
 import { type RunIdOf, type Submission, shapes, toSubmission } from "../../client/submission.ts";
@@ -58,7 +58,7 @@ interface Tally {
 interface Run {
   readonly tally: Tally;
   readonly signal: AbortSignal;
-  readonly lanes: Lanes<Item>;
+  readonly sender: BatchSender<Item>;
   readonly runIdOf: RunIdOf;
   readonly fail: (place: string, reason: string) => void;
 }
@@ -86,7 +86,7 @@ export async function ingest(
     tally.failed++;
     terminal.note(shortened(`${place}: ${reason}`));
   };
-  const lanes = createLanes<Item>({
+  const sender = createBatchSender<Item>({
     count: options.concurrency,
     batchMax: options.batch,
     batchBytesMax,
@@ -103,7 +103,7 @@ export async function ingest(
   });
   const { runIdOf, used } = chooseRunId(options.runId);
 
-  const broken = await sendAll(inputs, { tally, fail, lanes, runIdOf, signal: either }, spoken);
+  const broken = await sendAll(inputs, { tally, fail, sender, runIdOf, signal: either }, spoken);
   if (broken instanceof Interrupted) terminal.note(describeFailure(interruptionOf(tally, used())));
   else if (broken !== undefined) terminal.note(describeFailure(broken));
   const seconds = (performance.now() - start) / 1000;
@@ -139,7 +139,7 @@ async function sendAll(inputs: readonly Input[], run: Run, terminal: Terminal): 
   try {
     for (const input of inputs)
       await sendInput(input, run, (bytes) => bar.advance(bytes, run.tally));
-    await run.lanes.drain();
+    await run.sender.drain();
     bar.advance(0, run.tally);
     return undefined;
   } catch (error) {
@@ -150,7 +150,7 @@ async function sendAll(inputs: readonly Input[], run: Run, terminal: Terminal): 
 }
 
 async function sendInput(input: Input, run: Run, onBytes: (bytes: number) => void): Promise<void> {
-  const { signal, lanes, runIdOf, fail } = run;
+  const { signal, sender, runIdOf, fail } = run;
   const opening = createOpening((number, fault) => fail(`${input.name}: record ${number}`, fault));
   for await (const { number, text, fault } of readInput(input, { signal, onBytes })) {
     signal.throwIfAborted();
@@ -162,7 +162,7 @@ async function sendInput(input: Input, run: Run, onBytes: (bytes: number) => voi
     const submission = toSubmission(text, runIdOf);
     if (!("fault" in submission)) {
       opening.end();
-      await lanes.add({ ...submission, input: input.name, number });
+      await sender.add({ ...submission, input: input.name, number });
     } else if (!opening.takes(number, text, submission.fault)) {
       fail(input.name, noRecords);
       return;

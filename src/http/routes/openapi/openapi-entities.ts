@@ -46,10 +46,10 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
   } as const;
 
   /** A version of the aspect, or an event of a timeseries aspect. */
-  const findShown = (catalog: Backing["catalog"], place: Place, version: number) =>
-    names.isTimeseries(place.entityType, place.aspect)
-      ? findEvent(catalog, place, version)
-      : catalog.findAspect(place.urn, place.aspect, version);
+  const findShown = (catalog: Backing["catalog"], target: Target, version: number) =>
+    names.isTimeseries(target.entityType, target.aspect)
+      ? findEvent(catalog, target, version)
+      : catalog.findAspect(target.urn, target.aspect, version);
   return [
     {
       ...ofEntity,
@@ -59,7 +59,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       parameters: [forms.entity, forms.urn, forms.includeSoftDelete, ...asOfParameters],
       status: 204,
       async handle(ask, { catalog }) {
-        const { urn } = placeOf(ask, names);
+        const { urn } = targetOf(ask, names);
         const { includeSoftDelete = false } = ask.parameters as Asked;
         if (!(await catalog.exists(urn, { includeSoftDelete }))) throw noEntity(urn);
         return {};
@@ -77,7 +77,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       reply: forms.entityOut[version],
       missing: true,
       async handle(ask, { catalog }) {
-        const { urn, entityType } = placeOf(ask, names);
+        const { urn, entityType } = targetOf(ask, names);
         const asked = ask.parameters as Asked;
         const aspects = namedAspects(names, entityType, asked) ?? [];
         const member = { ...Object.fromEntries(aspects.map((name) => [name, {}])), urn };
@@ -98,10 +98,10 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       ],
       status: 204,
       async handle(ask, { catalog }) {
-        const place = placeOf(ask, names);
-        const { urn, aspect } = place;
+        const target = targetOf(ask, names);
+        const { urn, aspect } = target;
         const { includeSoftDelete = false } = ask.parameters as Asked;
-        const there = await findShown(catalog, place, 0);
+        const there = await findShown(catalog, target, 0);
         if (there === undefined || !(await catalog.exists(urn, { includeSoftDelete }))) {
           throw noAspect(urn, aspect);
         }
@@ -124,10 +124,10 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       reply: forms.aspectOut,
       missing: true,
       async handle(ask, { catalog }) {
-        const place = placeOf(ask, names);
-        const { urn, aspect } = place;
+        const target = targetOf(ask, names);
+        const { urn, aspect } = target;
         const { version: number = 0, systemMetadata = false } = ask.parameters as Asked;
-        const found = await findShown(catalog, place, number);
+        const found = await findShown(catalog, target, number);
         if (found === undefined) throw noAspect(urn, aspect, number);
         return { json: aspectText(found, { systemMetadata }) };
       },
@@ -213,14 +213,14 @@ function versionIn(about: unknown, name: string): number {
   throw unfit(`${name}.headers.If-Version-Match`, text, "Send the number of a value");
 }
 
-interface Place {
+interface Target {
   readonly entityType: string;
   readonly urn: string;
   readonly aspect: string;
 }
 
 /** The entity of the path. Throws `malformed` when its two parts contradict each other. */
-export function placeOf({ path }: Ask, names: ModelNames): Place {
+export function targetOf({ path }: Ask, names: ModelNames): Target {
   const entityType = names.entity(path.entity ?? "");
   const urn = path.urn ?? "";
   refuseOtherType(urn, entityType, "the path");

@@ -17,8 +17,8 @@ import { entityReads, findMembers, type Member } from "./openapi-entities.ts";
 import { entityWrites, traceIdOf, write } from "./openapi-writes.ts";
 
 /** The name of the request's list that contains the proposal. */
-const nameIn = ({ entityType, [REQUEST_PATH]: place = entityType }: Proposal): string =>
-  place.split("[", 1)[0] ?? entityType;
+const nameIn = ({ entityType, [REQUEST_PATH]: path = entityType }: Proposal): string =>
+  path.split("[", 1)[0] ?? entityType;
 
 const row = { kind: "page", group: "OpenAPI" } as const;
 interface Asked {
@@ -64,7 +64,7 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
     Object.entries(body as Readonly<Record<string, readonly JsonObject[]>>).flatMap(
       ([name, list]) => {
         const entityType = names.known(name, "invalid");
-        return proposalsIn(list, { entityType, changeType, place: name }, names);
+        return proposalsIn(list, { entityType, changeType, path: name }, names);
       },
     );
 

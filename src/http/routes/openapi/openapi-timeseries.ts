@@ -29,7 +29,7 @@ interface Asked {
 }
 
 /** Where a page ended. */
-interface Place {
+interface Cursor {
   /** How many entities came before, then. */
   readonly index: number;
   /** The last entity that was looked at. */
@@ -122,7 +122,7 @@ async function page(
     throw new CatalogError("malformed", `count is ${count}`, { hint: "Send 0 or more" });
   }
   const wanted = Math.min(count, countMax);
-  const from = asked.scrollId === undefined ? undefined : placeIn(asked.scrollId);
+  const from = asked.scrollId === undefined ? undefined : cursorIn(asked.scrollId);
   const begin = from === undefined ? 0 : await indexOf(from, of.entity, catalog);
   const results: Event[] = [];
   let bytes = 0;
@@ -130,12 +130,12 @@ async function page(
     const listed = await catalog.listUrns(of.entity, { start: index, count: entitiesAtOnce });
     if (wanted === 0) return { results };
     for (const urn of listed.entities) {
-      const place = urn === from?.urn ? from : undefined;
-      const sent = place?.sent ?? 0;
+      const cursor = urn === from?.urn ? from : undefined;
+      const sent = cursor?.sent ?? 0;
       // One event more shows if there is another page.
       const room = Math.min(wanted - results.length, eventsMax - sent - 1);
       if (room < 1) throw tooMany(urn);
-      const endTimeMillis = place?.time ?? asked.endTimeMillis;
+      const endTimeMillis = cursor?.time ?? asked.endTimeMillis;
       const query = { ...of, urn, startTimeMillis, endTimeMillis, limit: sent + room + 1 };
       const { json } = await catalog.getTimeseriesValues(query);
       bytes += json.length;
@@ -144,7 +144,7 @@ async function page(
       const last = fresh.at(-1);
       results.push(...fresh);
       if (last !== undefined && left.length > room) {
-        return { scrollId: scrollIdOf({ index, urn, ...upTo(last, fresh, place) }), results };
+        return { scrollId: scrollIdOf({ index, urn, ...upTo(last, fresh, cursor) }), results };
       }
       index++;
       if (results.length === wanted || index >= end || bytes > bytesMax) {
@@ -161,10 +161,10 @@ async function page(
 function upTo(
   { timestampMillis: time }: Event,
   fresh: readonly Event[],
-  place: Place | undefined,
-): Pick<Place, "time" | "sent"> {
+  cursor: Cursor | undefined,
+): Pick<Cursor, "time" | "sent"> {
   const same = fresh.filter(({ timestampMillis }) => timestampMillis === time).length;
-  return { time, sent: same + (place?.time === time ? (place.sent ?? 0) : 0) };
+  return { time, sent: same + (cursor?.time === time ? (cursor.sent ?? 0) : 0) };
 }
 
 function eventsIn(json: string, urn: string, { systemMetadata = false }: Asked): readonly Event[] {
@@ -193,9 +193,9 @@ const tooMany = (urn: string): CatalogError =>
   });
 
 /** The index to continue from: entities may have been created and deleted since. */
-async function indexOf(place: Place, entity: string, catalog: Reads): Promise<number> {
-  const done = place.time === undefined;
-  const sought = Buffer.from(place.urn);
+async function indexOf(cursor: Cursor, entity: string, catalog: Reads): Promise<number> {
+  const done = cursor.time === undefined;
+  const sought = Buffer.from(cursor.urn);
   const isBefore = (urn: string) => {
     const order = Buffer.compare(Buffer.from(urn), sought);
     return done ? order <= 0 : order < 0;
@@ -204,7 +204,7 @@ async function indexOf(place: Place, entity: string, catalog: Reads): Promise<nu
   let low = 0;
   let high = (await at(0)).total;
   // Usually nothing has changed, and the second guess is right.
-  for (let guess = Math.min(place.index, high); low < high; guess = (low + high) >> 1) {
+  for (let guess = Math.min(cursor.index, high); low < high; guess = (low + high) >> 1) {
     const middle = Math.min(Math.max(guess, low), high - 1);
     const [urn] = (await at(middle)).entities;
     if (urn !== undefined && isBefore(urn)) low = middle + 1;
@@ -213,21 +213,21 @@ async function indexOf(place: Place, entity: string, catalog: Reads): Promise<nu
   return low;
 }
 
-const scrollIdOf = ({ sent, ...place }: Place): string =>
-  Buffer.from(JSON.stringify({ ...place, [SENT]: sent })).toString("base64url");
+const scrollIdOf = ({ sent, ...cursor }: Cursor): string =>
+  Buffer.from(JSON.stringify({ ...cursor, [SENT]: sent })).toString("base64url");
 
 /** Throws `malformed`. */
-function placeIn(scrollId: string): Place {
+function cursorIn(scrollId: string): Cursor {
   const refused = new CatalogError("malformed", `"${scrollId.slice(0, 120)}" is not a scroll id`, {
     hint: "Send the scroll id of the previous page",
   });
-  let place: Partial<Record<keyof Place | typeof SENT, unknown>> | null;
+  let cursor: Partial<Record<keyof Cursor | typeof SENT, unknown>> | null;
   try {
-    place = JSON.parse(Buffer.from(scrollId, "base64url").toString("utf8"));
+    cursor = JSON.parse(Buffer.from(scrollId, "base64url").toString("utf8"));
   } catch {
     throw refused;
   }
-  const { index, urn, time, [SENT]: sent } = place ?? {};
+  const { index, urn, time, [SENT]: sent } = cursor ?? {};
   const isCount = (value: unknown): value is number => Number.isSafeInteger(value);
   if (!isCount(index) || index < 0 || typeof urn !== "string") throw refused;
   if (time === undefined) return { index, urn };

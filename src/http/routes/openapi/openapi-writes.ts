@@ -20,7 +20,7 @@ import { query } from "../../schemas/query-parameters.ts";
 import { untilFound } from "../../schemas/search-sync.ts";
 import { traceParent } from "../../schemas/trace-id.ts";
 import { writeErrors } from "../restli/write-errors.ts";
-import { noAspect, placeOf } from "./openapi-entities.ts";
+import { noAspect, targetOf } from "./openapi-entities.ts";
 
 interface Asked {
   readonly async?: boolean;
@@ -66,21 +66,21 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
   }
 
   function single(ask: Ask, changeType: Proposal["changeType"]): Proposal {
-    const { urn, entityType, aspect: aspectName } = placeOf(ask, names);
+    const { urn, entityType, aspect: aspectName } = targetOf(ask, names);
     const body = version === "v2" && changeType !== "PATCH" ? wrapped(ask.body) : ask.body;
-    return proposalOf(body, { urn, entityType, changeType, aspectName, place: "" });
+    return proposalOf(body, { urn, entityType, changeType, aspectName, path: "" });
   }
 
   function kindOf(ask: Ask): Proposal["changeType"] {
     const asked = ask.parameters as Asked;
     const { createIfEntityNotExists = false, createIfNotExists = true } = asked;
-    const { entityType, aspect } = placeOf(ask, names);
+    const { entityType, aspect } = targetOf(ask, names);
     if (createIfEntityNotExists) return "CREATE_ENTITY";
     return createIfNotExists && !names.isTimeseries(entityType, aspect) ? "CREATE" : "UPSERT";
   }
 
   async function one(ask: Ask, backing: Backing, changeType: Proposal["changeType"]) {
-    const { urn } = placeOf(ask, names);
+    const { urn } = targetOf(ask, names);
     const { systemMetadata = false, async = false } = ask.parameters as Asked;
     const { catalog } = backing;
     const proposals = ask.proposals ?? [single(ask, changeType)];
@@ -111,12 +111,12 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
 
   /** Deletes the newest events, as DataHub does. Throws `not_found` when there are none. */
   async function deleteNewest(
-    place: { readonly urn: string; readonly entityType: string; readonly aspect: string },
+    target: { readonly urn: string; readonly entityType: string; readonly aspect: string },
     { caller }: Ask,
     backing: Backing,
   ): Promise<Answer> {
-    const { urn, aspect: aspectName } = place;
-    const event = await findEvent(backing.catalog, place);
+    const { urn, aspect: aspectName } = target;
+    const event = await findEvent(backing.catalog, target);
     if (event === undefined) throw noAspect(urn, aspectName);
     const { timestampMillis } = JSON.parse(event.value) as { readonly timestampMillis: number };
     const range = { startTimeMillis: timestampMillis, endTimeMillis: timestampMillis };
@@ -168,7 +168,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
         query.boolean("clear", "All versioned aspects but the key; `false` when absent"),
       ],
       async handle(ask, backing) {
-        const { urn, entityType } = placeOf(ask, names);
+        const { urn, entityType } = targetOf(ask, names);
         const { aspects = [], clear = false } = ask.parameters as Asked;
         const named = aspects.flatMap((one) => one.split(","));
         if (!clear && named.length === 0) {
@@ -266,10 +266,10 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       parameters: [forms.entity, forms.urn, forms.aspect],
       errors: [...writeErrors, { code: "not_found", when: "the aspect does not exist" }],
       async handle(ask, backing) {
-        const place = placeOf(ask, names);
-        const { urn, entityType, aspect: aspectName } = place;
+        const target = targetOf(ask, names);
+        const { urn, entityType, aspect: aspectName } = target;
         if (names.isTimeseries(entityType, aspectName) && ask.conditions === undefined) {
-          return deleteNewest(place, ask, backing);
+          return deleteNewest(target, ask, backing);
         }
         const isKey = names.aspect(entityType, aspectName) === names.keyOf(entityType);
         // Conditions need the form of a proposal, which carries headers.

@@ -63,7 +63,7 @@ const verify: Endpoint = {
   },
 };
 
-const place: Schema = { type: "integer", description: "Position of the log" };
+const logPosition: Schema = { type: "integer", description: "Position of the log" };
 const time: Schema = { type: "integer", description: "In epoch milliseconds" };
 
 const differenceSchema: Schema = {
@@ -84,11 +84,11 @@ const verificationSchema: Schema = {
   required: ["view", "position", "rows", "time", "differences"],
   properties: {
     view: viewName,
-    position: { ...place, description: "Position up to which the view was compared" },
+    position: { ...logPosition, description: "Position up to which the view was compared" },
     rows: { type: "integer", description: "Number of rows that the view should have there" },
     time,
-    full: complete({ position: place, time }, "The last verification without `since`"),
-    whole: complete({ position: place, time }, "The same as `full`"),
+    full: complete({ position: logPosition, time }, "The last verification without `since`"),
+    whole: complete({ position: logPosition, time }, "The same as `full`"),
     differences: { type: "integer", description: "Total number of items" },
   },
 };

@@ -92,7 +92,7 @@ const getChanges: Endpoint = {
     const { entityType: entityTypes, aspect: aspects, urn: urns, previous, limit } = asked;
     const filter = { entityTypes, aspects, urns, previous };
     const form = formOf(accept);
-    const { before, after: from } = placeOf(asked);
+    const { before, after: from } = rangeOf(asked);
     if (form !== undefined) {
       if (before !== undefined) throw backwardStream();
       const after = from === "start" ? START : from === "now" ? undefined : from;
@@ -108,14 +108,14 @@ const getChanges: Endpoint = {
 };
 
 /** Where a read begins: at most one of both. */
-interface Place {
+interface PositionRange {
   readonly after?: Position | "start" | "now";
   readonly before?: Position | "end";
 }
 
 const POSITION = /^\d{1,15}$/;
 
-function placeOf({ after, before, from, "Last-Event-ID": last }: Parameters): Place {
+function rangeOf({ after, before, from, "Last-Event-ID": last }: Parameters): PositionRange {
   if (last !== undefined && last !== "") {
     return { after: readPosition("header Last-Event-ID", last) };
   }

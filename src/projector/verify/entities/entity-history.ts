@@ -129,7 +129,7 @@ async function* merged(
   for (;;) {
     let first: (typeof heads)[number] | undefined;
     for (const head of heads) {
-      if (placeOf(head.next) < placeOf(first?.next)) first = head;
+      if (positionOf(head.next) < positionOf(first?.next)) first = head;
     }
     if (first?.next === undefined) return;
     yield first.next;
@@ -137,7 +137,7 @@ async function* merged(
   }
 }
 
-const placeOf = (change: PlacedChange | undefined): number =>
+const positionOf = (change: PlacedChange | undefined): number =>
   change?.position ?? Number.POSITIVE_INFINITY;
 
 async function* changesOf(source: Source, parts: Parts): AsyncGenerator<PlacedChange, undefined> {

@@ -32,7 +32,7 @@ export async function findOrphans(
       if (found.length > 0) yield found;
     }
   }
-  await runBatches(parts, unknown(), { views: [view.name], places: {}, findings, total: 0 });
+  await runBatches(parts, unknown(), { views: [view.name], positions: {}, findings, total: 0 });
 }
 
 async function hasStream(
@@ -65,7 +65,7 @@ export async function lookAgain(parts: VerificationParts, findings: Findings): P
       const entities = urns.map((urn) => ({ urn }));
       const { differences } = await parts.verifier.verify(entities, {
         views: views.split(","),
-        places: {},
+        positions: {},
       });
       const of = Map.groupBy(differences, ({ urn }) => urn);
       for (const urn of urns) findings.replace(urn, of.get(urn) ?? []);

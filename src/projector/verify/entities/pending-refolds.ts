@@ -14,12 +14,12 @@ const TOUCHED_MAX = 200_000;
 /** Returns true if a view builds an entity again when it catches up. */
 export async function pendingRefolds(
   { log, broughtOn = false, signal }: Pick<VerificationParts, "log" | "broughtOn" | "signal">,
-  places: readonly { readonly view: VerifiedView; readonly position: Position }[],
+  positions: readonly { readonly view: VerifiedView; readonly position: Position }[],
 ): Promise<(view: string, urn: string) => boolean> {
   const again = new Map<string, ReadonlySet<string>>();
   if (broughtOn) {
     const head = await log.head();
-    for (const { view, position } of places) {
+    for (const { view, position } of positions) {
       if (view.foldedFrom === undefined) continue;
       const { urns } = await changedSince(log, position, head, TOUCHED_MAX, signal);
       again.set(view.name, urns);

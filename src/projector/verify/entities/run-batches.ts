@@ -4,7 +4,7 @@ import type { HistoryLog } from "../../history.ts";
 import { workedMs } from "../../thread/cpu-time.ts";
 import type { Findings } from "../findings.ts";
 import type { VerifiedView } from "../view-rows.ts";
-import type { Entity, Places, Verifier } from "./verify-entities.ts";
+import type { Entity, Verifier, ViewPositions } from "./verify-entities.ts";
 
 export interface VerificationParts {
   readonly log: HistoryLog & Pick<ChangeLog, "readAll" | "head" | "countBetween">;
@@ -35,25 +35,25 @@ export async function* batchesOf(urns: Iterable<string>): Entities {
   if (batch.length > 0) yield batch;
 }
 
-/** Returns the number of rows that the log implies, by view, up to the position in `places`. */
+/** Returns the number of rows that the log implies, by view, up to the position in `positions`. */
 export async function runBatches(
   { verifier, pause, onProgress, signal }: VerificationParts,
   entities: Entities,
   asked: {
     readonly views: readonly string[];
-    readonly places: Places;
+    readonly positions: ViewPositions;
     readonly findings: Findings;
     /** Records or entities, for the progress; 0: it is not reported. */
     readonly total: number;
   },
 ): Promise<{ readonly rows: ReadonlyMap<string, number>; readonly records: number }> {
-  const { views, places, findings, total } = asked;
+  const { views, positions, findings, total } = asked;
   const rows = new Map<string, number>();
   let records = 0;
   let before = workedMs();
   for await (const batch of entities) {
     signal?.throwIfAborted();
-    const done = await verifier.verify(batch, { views, places });
+    const done = await verifier.verify(batch, { views, positions });
     records += done.records;
     for (const one of done.differences) findings.add(one);
     for (const [view, more] of Object.entries(done.rows)) {

@@ -31,7 +31,7 @@ export interface Entity {
 }
 
 /** By view: the position at which its rows are counted. */
-export type Places = Readonly<Record<string, Position>>;
+export type ViewPositions = Readonly<Record<string, Position>>;
 
 interface VerifiedEntities {
   readonly records: number;
@@ -44,7 +44,7 @@ export interface Verifier {
   /** Folds the entities and compares them with their rows in some of the views. */
   verify(
     entities: readonly Entity[],
-    asked: { readonly views: readonly string[]; readonly places: Places },
+    asked: { readonly views: readonly string[]; readonly positions: ViewPositions },
   ): Promise<VerifiedEntities>;
 }
 
@@ -100,13 +100,13 @@ export function createVerifier(parts: {
   }
 
   return {
-    async verify(entities, { views: names, places }) {
+    async verify(entities, { views: names, positions }) {
       const views = parts.views.filter(({ name }) => names.includes(name));
       const counts: Counts = {
-        places,
-        rows: Object.fromEntries(Object.keys(places).map((view) => [view, 0])),
+        positions,
+        rows: Object.fromEntries(Object.keys(positions).map((view) => [view, 0])),
       };
-      const uncounted: Counts = { places: {}, rows: {} };
+      const uncounted: Counts = { positions: {}, rows: {} };
       let records = 0;
       const differences: Difference[] = [];
       for (let from = 0; from < entities.length; ) {
@@ -131,7 +131,7 @@ interface Found {
 }
 
 interface Counts {
-  readonly places: Places;
+  readonly positions: ViewPositions;
   readonly rows: Record<string, number>;
 }
 
@@ -216,10 +216,10 @@ function add(fold: Fold, change: PlacedChange): void {
 }
 
 /** Adds the number of rows at the asked position as soon as the next change is after it. */
-function countBefore(fold: Fold, before: number, { places, rows }: Counts): void {
+function countBefore(fold: Fold, before: number, { positions, rows }: Counts): void {
   const { name } = fold.view;
-  const place = places[name];
-  if (fold.counted || place === undefined || place >= before) return;
+  const position = positions[name];
+  if (fold.counted || position === undefined || position >= before) return;
   fold.counted = true;
   try {
     rows[name] = (rows[name] ?? 0) + fold.folded.size();

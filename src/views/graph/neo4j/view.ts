@@ -31,10 +31,10 @@ import { type Names, VERSION, VIEW } from "./schema.ts";
 const EMPTIED_IN_PLACE_MAX = 20_000;
 
 /**
- * Writes in a transaction; may run more than once. It may read at once, and writes after `turn`
+ * Writes in a transaction; may run more than once. It may read at once, and writes after `mayWrite`
  * resolves, unless that is false.
  */
-export type Writing = (transaction: Transaction, turn: Promise<boolean>) => Promise<void>;
+export type Writing = (transaction: Transaction, mayWrite: Promise<boolean>) => Promise<void>;
 
 /** A generation and its position (Sink.staged). */
 export type StagedGraph = Pick<MetadataNode, "generation" | "position">;
@@ -162,7 +162,7 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
       const token = randomUUID();
       const before = known();
       await server.write(async (transaction) => {
-        const turn = lockState(transaction, names, part).then((now) => {
+        const mayWrite = lockState(transaction, names, part).then((now) => {
           // The commit succeeded, but its response was lost.
           if (now?.commit === token) return false;
           expectUnmoved(now);
@@ -173,7 +173,7 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
              v.commit = $token, v.model = ${FED}`,
           { part, token, upTo: whole(upTo), record: record ?? null, model: model ?? null },
         );
-        await Promise.all([turn, moved, write(transaction, turn)]);
+        await Promise.all([mayWrite, moved, write(transaction, mayWrite)]);
       });
       state = { ...before, position: upTo, record: record ?? null };
     },
@@ -181,8 +181,8 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
     async amend(write) {
       known();
       await server.write(async (transaction) => {
-        const turn = locked(transaction).then(() => true);
-        await Promise.all([turn, write(transaction, turn)]);
+        const mayWrite = locked(transaction).then(() => true);
+        await Promise.all([mayWrite, write(transaction, mayWrite)]);
       });
     },
 

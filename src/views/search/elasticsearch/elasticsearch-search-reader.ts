@@ -22,8 +22,8 @@ import { findNearWords } from "./query/near-words.ts";
 import { scopeQuery } from "./query/scope.ts";
 import {
   idOf,
-  placeOfType,
-  placeOfUrn,
+  partitionOfType,
+  partitionOfUrn,
   type SearchKept,
   type StoredSource,
   searchAsker,
@@ -53,14 +53,14 @@ export async function openElasticsearchSearchReader(
 
   /** Queries some indices of the view; returns `none` if they do not exist. */
   async function ask<T>(
-    places: ReadonlySet<string>,
+    partitions: ReadonlySet<string>,
     none: (position: Position) => T,
     question: (indices: SuggestingIndices, state: StoredViewState<SearchKept>) => Promise<T>,
   ): Promise<T> {
     usable();
     const answer = async (state: StoredViewState<SearchKept> | undefined): Promise<T> => {
       if (state === undefined) return none(START);
-      const indices = createIndices(reading, state, places);
+      const indices = createIndices(reading, state, partitions);
       return indices.empty ? none(state.position) : await question(indices, state);
     };
     return await again(() => known.ask(answer));
@@ -75,7 +75,7 @@ export async function openElasticsearchSearchReader(
         position: at,
         ...(nearWordsOf && { nearWords: nearWordsOf.map(() => []) }),
       });
-      return await ask(placesOf(entityTypes), none, async (indices, { kept, position: at }) => {
+      return await ask(partitionsOf(entityTypes), none, async (indices, { kept, position: at }) => {
         const asked = await scopeQuery(query, kept.kinds, indices);
         const near = async () =>
           nearWordsOf && {
@@ -100,7 +100,7 @@ export async function openElasticsearchSearchReader(
 
     async folders({ entityTypes, ...query }) {
       const none = (at: Position) => ({ folders: [], total: 0, position: at });
-      return await ask(placesOf(entityTypes), none, async (indices, { kept, position: at }) => {
+      return await ask(partitionsOf(entityTypes), none, async (indices, { kept, position: at }) => {
         const scope = await scopeQuery(query, kept.kinds, indices);
         if (isNothing(scope)) return none(at);
         const found = await findFolders({ ...query, entityTypes }, scope, indices);
@@ -112,7 +112,7 @@ export async function openElasticsearchSearchReader(
       usable();
       return await again(async () => {
         const state = await known.read();
-        const asked = urns.filter((urn) => state?.places.includes(placeOfUrn(urn)));
+        const asked = urns.filter((urn) => state?.places.includes(partitionOfUrn(urn)));
         const found = new Map<string, SearchDocument>();
         for (let from = 0; from < asked.length; from += DOCUMENTS_MAX) {
           const some = asked.slice(from, from + DOCUMENTS_MAX);
@@ -121,7 +121,7 @@ export async function openElasticsearchSearchReader(
               realtime: false,
               _source: ["document"],
               docs: some.map((urn) => ({
-                _index: reading.names.index(state?.generation ?? 0, placeOfUrn(urn)),
+                _index: reading.names.index(state?.generation ?? 0, partitionOfUrn(urn)),
                 _id: idOf(urn),
               })),
             }),
@@ -165,8 +165,8 @@ export async function openElasticsearchSearchReader(
 const DOCUMENTS_MAX = 1_000;
 const ROWS_MAX = 1_000;
 
-const placesOf = (entityTypes: readonly string[]): ReadonlySet<string> =>
-  new Set(entityTypes.map(placeOfType));
+const partitionsOf = (entityTypes: readonly string[]): ReadonlySet<string> =>
+  new Set(entityTypes.map(partitionOfType));
 
 function rowOf(source: Partial<StoredSource> = {}): SearchRow {
   const { urn = "", at = 0, document = "" } = source;

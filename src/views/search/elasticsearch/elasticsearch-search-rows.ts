@@ -12,7 +12,7 @@ import type { ServerAddress } from "../../../storage/view-origin.ts";
 import { encoded } from "./fields.ts";
 import {
   idOf,
-  placeOfUrn,
+  partitionOfUrn,
   type SearchKept,
   type StoredSource,
   searchAsker,
@@ -42,10 +42,10 @@ export async function openElasticsearchSearchRows(
       sort: [],
       fields: ["document"],
       marks: (urns) => [{ terms: { [URN_TEXT]: urns.map(storedText), _name: INDEXED } }],
-      row({ id, place: at, source, marks }) {
+      row({ id, partition: at, source, marks }) {
         const urn = fromUnitOrder(String(source.urn));
         // Somewhere else nobody looks for it.
-        const astray = id !== idOf(urn) || at !== placeOfUrn(urn);
+        const astray = id !== idOf(urn) || at !== partitionOfUrn(urn);
         const { document } = source;
         const text = typeof document === "string" ? document : JSON.stringify(document ?? null);
         return [astray ? `${at}/${id}` : "", marks.includes(INDEXED) ? 1 : 0, text];

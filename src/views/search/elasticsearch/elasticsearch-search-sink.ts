@@ -14,7 +14,7 @@ import {
   type ElasticsearchView,
   openElasticsearchView,
 } from "../../../storage/elasticsearch/elasticsearch-view.ts";
-import type { PlacedWrite } from "../../../storage/elasticsearch/placed-write.ts";
+import type { PartitionWrite } from "../../../storage/elasticsearch/partition-write.ts";
 import type { ServerView } from "../../../storage/view-origin.ts";
 import type { SearchSink, SearchWrite } from "../search.ts";
 import { fieldNames } from "./fields.ts";
@@ -23,8 +23,8 @@ import {
   idOf,
   isWide,
   longListMappings,
-  placeOfType,
-  placeOfUrn,
+  partitionOfType,
+  partitionOfUrn,
   type SearchKept,
   type StoredSource,
   searchAsker,
@@ -56,7 +56,7 @@ export async function openElasticsearchSearchSink(address: ServerView): Promise<
     for (const [urn, write] of last) {
       if (write.op !== "put" || !isWide(write.document)) continue;
       const mappings = longListMappings(JSON.parse(indexDocument(write.document, write.position)));
-      if (mappings !== undefined) await view.map(placeOfUrn(urn), mappings);
+      if (mappings !== undefined) await view.map(partitionOfUrn(urn), mappings);
     }
   }
 
@@ -66,7 +66,7 @@ export async function openElasticsearchSearchSink(address: ServerView): Promise<
       const state = await view.state();
       const last = lastOnes(writes, state.position);
       if (upTo <= state.position) return;
-      const placed = Array.from(last, ([urn, write]) => placedWrite(urn, write));
+      const placed = Array.from(last, ([urn, write]) => partitionWrite(urn, write));
       await publishKinds(last);
       await mapWideDocuments(last);
       await overcome(view, last, await view.write(placed));
@@ -78,7 +78,7 @@ export async function openElasticsearchSearchSink(address: ServerView): Promise<
       const last = lastOnes(writes, START);
       await publishKinds(last);
       await mapWideDocuments(last);
-      const placed = Array.from(last, ([urn, write]) => placedWrite(urn, write));
+      const placed = Array.from(last, ([urn, write]) => partitionWrite(urn, write));
       await overcome(view, last, await view.write(placed));
     },
 
@@ -95,8 +95,8 @@ export async function openElasticsearchSearchSink(address: ServerView): Promise<
       usable();
       const last = lastOnes(await Array.fromAsync(writes), START);
       const own = urn.toWellFormed();
-      const placed = Array.from(last, ([one, write]) => placedWrite(one, write));
-      if (!last.has(own)) placed.push({ place: placeOfUrn(own), id: idOf(own) });
+      const placed = Array.from(last, ([one, write]) => partitionWrite(one, write));
+      if (!last.has(own)) placed.push({ partition: partitionOfUrn(own), id: idOf(own) });
       await publishKinds(last);
       await mapWideDocuments(last);
       // Without versions: a stored document may wrongly have a later one.
@@ -141,9 +141,9 @@ function lastOnes(
   return last;
 }
 
-function placedWrite(urn: string, write: SearchWrite): PlacedWrite {
+function partitionWrite(urn: string, write: SearchWrite): PartitionWrite {
   const { position: version } = write;
-  const where = { place: placeOfUrn(urn), id: idOf(urn), version };
+  const where = { partition: partitionOfUrn(urn), id: idOf(urn), version };
   if (write.op === "remove") return where;
   return {
     ...where,
@@ -162,7 +162,7 @@ function placedWrite(urn: string, write: SearchWrite): PlacedWrite {
 async function overcome(
   view: ElasticsearchView<SearchKept>,
   last: ReadonlyMap<string, SearchWrite>,
-  passed: readonly PlacedWrite[],
+  passed: readonly PartitionWrite[],
 ): Promise<void> {
   if (passed.length === 0) return;
   const known = await view.state();
@@ -175,10 +175,10 @@ async function overcome(
   const ids = new Set(passed.map(({ id }) => id));
   const urns = [...last.keys()].filter((urn) => ids.has(idOf(urn)));
   const there = await find(view, urns);
-  const older = urns.flatMap((urn): readonly PlacedWrite[] => {
+  const older = urns.flatMap((urn): readonly PartitionWrite[] => {
     const write = last.get(urn);
     if (write === undefined || (there.get(urn)?.at ?? START) >= write.position) return [];
-    const { version: _, ...placed } = placedWrite(urn, write);
+    const { version: _, ...placed } = partitionWrite(urn, write);
     return [placed];
   });
   await view.write(older);
@@ -198,7 +198,7 @@ async function holdersOf(
   const { generation } = await state();
   const { hits } = await server.send("read", (client) =>
     client.search<Pick<StoredSource, "urn">>({
-      index: names.index(generation, placeOfType(asked.entityType)),
+      index: names.index(generation, partitionOfType(asked.entityType)),
       ignore_unavailable: true,
       allow_partial_search_results: false,
       query: {
@@ -236,7 +236,7 @@ async function find(
       client.mget<Pick<StoredSource, "at">>({
         _source: ["at"],
         docs: some.map((urn) => ({
-          _index: names.index(generation, placeOfUrn(urn)),
+          _index: names.index(generation, partitionOfUrn(urn)),
           _id: idOf(urn),
         })),
       }),

@@ -43,8 +43,8 @@ export function createIndices(
   { generation, places: all }: StoredViewState<SearchKept>,
   wanted: ReadonlySet<string>,
 ): SuggestingIndices {
-  const places = all.filter((place) => wanted.has(place));
-  const index = places.map((place) => names.index(generation, place));
+  const partitions = all.filter((partition) => wanted.has(partition));
+  const index = partitions.map((partition) => names.index(generation, partition));
   const tooMany = index.join().length > NAMES_MAX;
   const asked = tooMany ? names.indices(generation) : index;
 
@@ -98,7 +98,7 @@ export function createIndices(
   }
 
   return {
-    empty: places.length === 0,
+    empty: partitions.length === 0,
     search,
     searchOne: (one, request) =>
       ask((client) =>

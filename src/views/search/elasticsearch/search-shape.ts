@@ -11,7 +11,7 @@ import { entityTypeOf } from "../../../core/urn.ts";
 import { jsonObject } from "../../../lib/json.ts";
 import { ownValue } from "../../../lib/own-value.ts";
 import type { ViewSetting } from "../../../storage/elasticsearch/client.ts";
-import { placeOf } from "../../../storage/elasticsearch/names.ts";
+import { partitionOf } from "../../../storage/elasticsearch/names.ts";
 import type { ViewShape } from "../../../storage/elasticsearch/view-metadata.ts";
 import type { SearchDocument } from "../search.ts";
 import { AS_TEXT, type Kind } from "./fields.ts";
@@ -112,10 +112,10 @@ export const searchShape: ViewShape<SearchKept> = {
 export const searchAsker: ViewSetting = { view: searchShape.view, setting: "ANNALS_SEARCH" };
 
 /** The index of an entity type. */
-export const placeOfType = (entityType: string): string => placeOf(entityType);
+export const partitionOfType = (entityType: string): string => partitionOf(entityType);
 
 /** The index of an entity, by the type in its urn. */
-export const placeOfUrn = (urn: string): string => placeOfType(entityTypeOf(urn));
+export const partitionOfUrn = (urn: string): string => partitionOfType(entityTypeOf(urn));
 
 /** Bytes that the id of a document may have. */
 const ID_BYTES_MAX = 512;

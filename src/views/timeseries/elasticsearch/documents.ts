@@ -6,7 +6,7 @@ import { hash } from "node:crypto";
 import type { estypes } from "@elastic/elasticsearch";
 import { entityTypeOf } from "../../../core/urn.ts";
 import type { ViewSetting } from "../../../storage/elasticsearch/client.ts";
-import { placeOf } from "../../../storage/elasticsearch/names.ts";
+import { partitionOf } from "../../../storage/elasticsearch/names.ts";
 import type { ViewShape } from "../../../storage/elasticsearch/view-metadata.ts";
 import type { TimeseriesIndex, TimeseriesRow, TimeseriesWrite } from "../timeseries-table.ts";
 
@@ -61,18 +61,18 @@ export const timeseriesShape: ViewShape<Kept> = {
     },
     settings: { "index.gc_deletes": DELETED_REMEMBERED },
   },
-  visible(place, { truncations }) {
-    const cuts = truncations.filter((one) => !one.done && placeOfIndex(one) === place);
+  visible(partition, { truncations }) {
+    const cuts = truncations.filter((one) => !one.done && placeOfIndex(one) === partition);
     if (cuts.length === 0) return undefined;
     return { bool: { must_not: widest(cuts).map(takenBy) } };
   },
 };
 
 export const placeOfIndex = ({ entityType, aspect }: TimeseriesIndex): string =>
-  placeOf(entityType, aspect);
+  partitionOf(entityType, aspect);
 
-export const placeOfEvent = ({ urn, aspect }: Pick<Event, "urn" | "aspect">): string =>
-  placeOf(entityTypeOf(urn), aspect);
+export const partitionOfEvent = ({ urn, aspect }: Pick<Event, "urn" | "aspect">): string =>
+  partitionOf(entityTypeOf(urn), aspect);
 
 /** Events that a truncation removes: written before it, and older than its time. */
 export const takenBy = ({
@@ -87,7 +87,7 @@ export const takenBy = ({
 /** Events that pending truncations will remove, by index. */
 export const takenYet = (
   { truncations }: Kept,
-  indexOf: (place: string) => string,
+  indexOf: (partition: string) => string,
 ): readonly Query[] =>
   truncations
     .filter(({ done }) => !done)

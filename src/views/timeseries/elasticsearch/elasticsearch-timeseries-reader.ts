@@ -15,7 +15,7 @@ import {
   type ElasticsearchReading,
   openElasticsearchReading,
 } from "../../../storage/elasticsearch/elasticsearch-reading.ts";
-import { placeOf } from "../../../storage/elasticsearch/names.ts";
+import { partitionOf } from "../../../storage/elasticsearch/names.ts";
 import type { ServerAddress } from "../../../storage/view-origin.ts";
 import { acceptedEvents } from "../accepted-events.ts";
 import { untruncated } from "../consistent-reads.ts";
@@ -28,7 +28,7 @@ import type {
 } from "../timeseries-table.ts";
 import {
   type Kept,
-  placeOfEvent,
+  partitionOfEvent,
   placeOfIndex,
   rowOf,
   type StoredEvent,
@@ -55,10 +55,12 @@ export async function openElasticsearchTimeseriesReader(
   const reading = openElasticsearchReading(timeseriesShape, address, timeseriesAsker);
   const { names, ask, search } = reading;
 
-  /** Without a place: of all that the type of the urn has. */
+  /** Without a partition: of all that the type of the urn has. */
   const aliasOf = ({ urn, aspect }: Range): string =>
     names.live(
-      aspect === undefined ? `${placeOf(entityTypeOf(urn))}.*` : placeOfEvent({ urn, aspect }),
+      aspect === undefined
+        ? `${partitionOf(entityTypeOf(urn))}.*`
+        : partitionOfEvent({ urn, aspect }),
     );
 
   /** The filter of an alias as text, to detect changes. */
@@ -122,12 +124,12 @@ export async function openElasticsearchTimeseriesReader(
     },
     async latest(urns, aspects) {
       const found = urns.map(() => new Map<string, PlacedEvent>());
-      const places = new Map(urns.map((urn, n) => [urn.toWellFormed(), n]));
-      for (const [type, some] of Map.groupBy(places.keys(), entityTypeOf)) {
+      const indexes = new Map(urns.map((urn, n) => [urn.toWellFormed(), n]));
+      for (const [type, some] of Map.groupBy(indexes.keys(), entityTypeOf)) {
         for (const aspect of aspects) {
           for (const { urn, ...event } of await latestOf(type, aspect, some)) {
             const { time, position, value, system } = event;
-            found[places.get(urn) ?? -1]?.set(aspect, { time, position, value, system });
+            found[indexes.get(urn) ?? -1]?.set(aspect, { time, position, value, system });
           }
         }
       }

@@ -12,7 +12,7 @@ import type { TimeseriesRow } from "../timeseries-table.ts";
 import {
   idOf,
   type Kept,
-  placeOfEvent,
+  partitionOfEvent,
   rowOf,
   type StoredEvent,
   takenYet,
@@ -38,7 +38,7 @@ export async function openElasticsearchTimeseriesRows(
       sort: ["aspect", "time", "key"],
       fields: ["aspect", "time", "key", "wholeKey", "position", "system", "value"],
       hidden: takenYet,
-      row({ id, place: at, source }) {
+      row({ id, partition: at, source }) {
         const event = rowOf(source as StoredEvent);
         const { aspect, time, key, position, system, value } = event;
         return [
@@ -52,8 +52,8 @@ export async function openElasticsearchTimeseriesRows(
 }
 
 /** Somewhere else it is there a second time, or not where it is looked for. */
-const isInPlace = (event: TimeseriesRow, id: string, place: string | undefined): boolean =>
-  typeof event.aspect === "string" && id === idOf(event) && place === placeOfEvent(event);
+const isInPlace = (event: TimeseriesRow, id: string, partition: string | undefined): boolean =>
+  typeof event.aspect === "string" && id === idOf(event) && partition === partitionOfEvent(event);
 
 /** Whatever somebody may have put there. */
 const cell = (value: unknown): Cell =>

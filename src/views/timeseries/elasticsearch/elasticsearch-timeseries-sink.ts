@@ -14,7 +14,7 @@ import {
   openElasticsearchView,
 } from "../../../storage/elasticsearch/elasticsearch-view.ts";
 import { singleSearch } from "../../../storage/elasticsearch/multi-search.ts";
-import type { PlacedWrite } from "../../../storage/elasticsearch/placed-write.ts";
+import type { PartitionWrite } from "../../../storage/elasticsearch/partition-write.ts";
 import type { ServerView } from "../../../storage/view-origin.ts";
 import type { TimeseriesSink, TimeseriesWrite } from "../timeseries-table.ts";
 import { createFold, isRemovedBy, type Remove } from "./batch.ts";
@@ -22,7 +22,7 @@ import {
   documentOf,
   type Event,
   type Kept,
-  placeOfEvent,
+  partitionOfEvent,
   placeOfIndex,
   rowOf,
   type StoredEvent,
@@ -59,19 +59,19 @@ export async function openElasticsearchTimeseriesSink(
       const wanted = await foldWhole(urn, writes);
       const { position: checkpoint } = await view.state();
       await view.refresh();
-      const gone: PlacedWrite[] = [];
+      const gone: PartitionWrite[] = [];
       for await (const hits of storedOf(urn)) {
         for (const hit of hits) {
-          const place = view.names.parse(hit.index)?.place ?? "";
+          const partition = view.names.parse(hit.index)?.partition ?? "";
           const event = wanted.get(hit.id);
-          if (event === undefined || placeOfEvent(event) !== place)
-            gone.push({ place, id: hit.id });
+          if (event === undefined || partitionOfEvent(event) !== partition)
+            gone.push({ partition, id: hit.id });
           else if (isAs(hit.event, event)) wanted.delete(hit.id);
         }
       }
       // At the checkpoint: all later writes are newer.
       const passed = await view.write([...gone, ...placedEvents(wanted, checkpoint)]);
-      await view.write(passed.map(({ place, id, document }) => ({ place, id, document })));
+      await view.write(passed.map(({ partition, id, document }) => ({ partition, id, document })));
     },
     tidy: () => truncations.step(),
     position: () => view.position(),
@@ -86,16 +86,16 @@ export async function openElasticsearchTimeseriesSink(
 function* placedEvents(
   events: ReadonlyMap<string, Event>,
   version?: Position,
-): Generator<PlacedWrite> {
-  const places = new Map<string, string>();
+): Generator<PartitionWrite> {
+  const partitions = new Map<string, string>();
   for (const [id, event] of events) {
     const series = `${entityTypeOf(event.urn)}\0${event.aspect}`;
-    let place = places.get(series);
-    if (place === undefined) {
-      place = placeOfEvent(event);
-      places.set(series, place);
+    let partition = partitions.get(series);
+    if (partition === undefined) {
+      partition = partitionOfEvent(event);
+      partitions.set(series, partition);
     }
-    yield { place, id, version: version ?? event.position, document: documentOf(event) };
+    yield { partition, id, version: version ?? event.position, document: documentOf(event) };
   }
 }
 
@@ -148,10 +148,10 @@ function createLooking(view: ElasticsearchView<Kept>) {
   function deletions(
     { id, index, event }: Hit,
     removes: readonly Remove[],
-  ): readonly PlacedWrite[] {
-    const place = view.names.parse(index)?.place ?? "";
+  ): readonly PartitionWrite[] {
+    const partition = view.names.parse(index)?.partition ?? "";
     const last = removes.findLast((remove) => isRemovedBy(remove, event));
-    return last === undefined ? [] : [{ place, id, version: last.position }];
+    return last === undefined ? [] : [{ partition, id, version: last.position }];
   }
 }
 

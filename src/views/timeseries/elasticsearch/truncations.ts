@@ -116,7 +116,7 @@ export function createTruncations(view: ElasticsearchView<Kept>): Truncations {
   }
 
   async function part(truncation: NotedTruncation): Promise<void> {
-    const place = placeOfIndex(truncation);
+    const partition = placeOfIndex(truncation);
     const most = Math.min(truncation.batchSize, PART_MAX);
     await view.refresh();
     const pages = pagesOf(
@@ -131,7 +131,7 @@ export function createTruncations(view: ElasticsearchView<Kept>): Truncations {
     );
     const page: readonly Hit[] = (await pages.next()).value ?? [];
     const version = position(truncation.position);
-    const passed = await view.write(page.map(({ id }) => ({ place, id, version })));
+    const passed = await view.write(page.map(({ id }) => ({ partition, id, version })));
     const deleted = truncation.deleted + page.length - passed.length;
     await note({ ...truncation, deleted, done: page.length === 0 });
   }

@@ -130,27 +130,27 @@ export function createEdgeWriter(label: string): EdgeWriter {
   }
 
   return {
-    apply: (writes) => async (transaction, turn) => {
+    apply: (writes) => async (transaction, mayWrite) => {
       if (writes.length === 0) return;
       const [asked, urns] = bearing(writes);
       const kept = await edgesOf(transaction, [
         ...stated.map((text) => [text, { asked }] as const),
         ...(urns.length > 0 ? [[around, { urns }] as const] : []),
       ]);
-      if (!(await turn)) return;
+      if (!(await mayWrite)) return;
       const state = createEdgeState(kept);
       for (const write of writes) state.apply(write);
       await make(transaction, changeBetween(kept, state.rows()));
     },
 
-    restore: (urn, rows) => async (transaction, turn) => {
+    restore: (urn, rows) => async (transaction, mayWrite) => {
       const asked: readonly Asked[] = [[urn, null]];
       const sources = [...new Set(rows.map((row) => row.source))].filter((one) => one !== urn);
       const kept = await edgesOf(transaction, [
         ...stated.map((text) => [text, { asked }] as const),
         [statedFrom, { sources, entity: urn }],
       ]);
-      if (!(await turn)) return;
+      if (!(await mayWrite)) return;
       const pairs = [...kept.map(({ row }) => row), ...rows];
       await make(transaction, changeBetween(kept, recognised(kept, rows)), pairs);
       await pointers.follow(transaction, rows, []);

@@ -43,7 +43,7 @@ export async function findPage(
   const from = after === undefined ? {} : { search_after: searchAfter(after, sort) };
   const request: Request = { query, sort: sortOf(sort), track_scores: sort.length > 0, ...from };
   if (count === 0 || start + count <= WINDOW_MAX) {
-    // With a place to begin at, a server counts from there only.
+    // With a cursor, a server counts from there only.
     const [skip, size] = after === undefined ? [0, count] : [start, start + count];
     const response = await indices.search({
       ...(count === 0 ? { query } : request),
@@ -96,14 +96,14 @@ function searchAfter(after: Cursor, sort: readonly SortBy[]): Place {
 }
 
 function hitOf(
-  { _source, _score, sort: place = [] }: Response["hits"]["hits"][number],
+  { _source, _score, sort: sortValues = [] }: Response["hits"]["hits"][number],
   sort: readonly SortBy[],
 ): Hit {
   const urn = fromUnitOrder(_source?.urn ?? "");
   const document = decodeLater(urn, _source?.document ?? "");
   // Servers write 32-bit floats with as few digits as are unambiguous.
   const score = Math.fround(Number(_score ?? 0));
-  const keys = sort.map((by, n) => keyOf(place[n], by, document));
+  const keys = sort.map((by, n) => keyOf(sortValues[n], by, document));
   return { document, score, cursor: [...keys, score, urn] };
 }
 
