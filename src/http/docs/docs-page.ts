@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import type { ErrorCode } from "../../core/errors.ts";
+import { boundedCache } from "../../lib/bounded-cache.ts";
 import { type ErrorForm, errorFormOf, statusesOf, statusOf } from "../response/errors.ts";
 import { createFixedText, type FixedText } from "../response/fixed-text.ts";
 import { type RouteTable, resourceOf } from "../route-table.ts";
@@ -40,7 +41,7 @@ export function createDocsPage(
   let page: string | undefined;
   const hash = createHash("sha256").update(docsStyle).digest("base64");
   const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
-  const pages = new Map<string, FixedText>();
+  const pages = boundedCache<string, FixedText>(cachedPagesMax);
   const pageFor = (host: string): FixedText => {
     page ??= renderPage(table, options);
     return createFixedText(page.replaceAll(HOST, host));
@@ -48,7 +49,6 @@ export function createDocsPage(
   return (host) => {
     const shown = host !== undefined && PLAIN_HOST.test(host) ? host : usualHost;
     const fixed = pages.get(shown) ?? pageFor(shown);
-    if (pages.size >= cachedPagesMax) pages.clear();
     pages.set(shown, fixed);
     return { html: fixed.text, fixed, contentSecurityPolicy };
   };
