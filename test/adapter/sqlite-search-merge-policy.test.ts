@@ -18,8 +18,8 @@ let lastId = 0;
 
 function rowOf(bytes: number, merges = 0): Row {
   lastId++;
-  const directory = { docs: Math.ceil(bytes / documentBytes) } as SegmentRow["directory"];
-  return { id: lastId, first: lastId, last: lastId, bytes, content: 0, directory, merges };
+  const docs = Math.ceil(bytes / documentBytes);
+  return { id: lastId, first: lastId, last: lastId, docs, bytes, content: 0, merges };
 }
 
 /** Merges until nothing is due. */

@@ -27,8 +27,7 @@ const createPlace = createSqlitePlace({
 
 searchContract("sqlite", { createPlace });
 
-const entityOf = (urn: string) => `urn = '${urn.replaceAll("'", "''")}'`;
-const documentOf = (urn: string) => `id = (SELECT document FROM entity WHERE ${entityOf(urn)})`;
+const documentOf = (urn: string) => `urn = '${urn.replaceAll("'", "''")}'`;
 
 sinkContract("sqlite search", {
   createPlace,
@@ -37,12 +36,12 @@ sinkContract("sqlite search", {
   ownerOf: ({ document }) => document.urn,
   damages: [
     ["removed", (urn) => `DELETE FROM document WHERE ${documentOf(urn)}`],
-    ["forgotten", (urn) => `DELETE FROM entity WHERE ${entityOf(urn)}`],
-    ["marked as removed", (urn) => `UPDATE entity SET document = NULL WHERE ${entityOf(urn)}`],
     ["changed", (urn) => `UPDATE document SET json = '["tag",{},[]]' WHERE ${documentOf(urn)}`],
     [
-      "moved to another place",
-      (urn) => `UPDATE entity SET position = position + 5 WHERE ${entityOf(urn)}`,
+      "stored twice",
+      (urn) =>
+        `INSERT INTO document (hash, urn, json)
+         SELECT hash, urn, json FROM document WHERE ${documentOf(urn)}`,
     ],
   ],
 });
@@ -157,7 +156,7 @@ describe("search on sqlite", () => {
     const writes = writesOf([numbered(1), numbered(2)], 0);
     await sink.apply(writes, position(2));
     await place.change(`
-      INSERT INTO tombstone (id, urn, turn) SELECT 1, urn, 2 FROM entity WHERE document = 1;
+      INSERT INTO tombstone (id, urn, turn) SELECT 1, urn, 2 FROM document WHERE id = 1;
       UPDATE state SET turn = 2`);
     const asked = { ...all, expression: word("common") };
     expect((await reader.search(asked)).total).toBe(1);
@@ -174,7 +173,7 @@ describe("search on sqlite", () => {
     const reader = await place.openReader();
     const writes = writesOf([numbered(1), numbered(2)], 0);
     await sink.apply(writes, position(2));
-    await place.change("DELETE FROM entity WHERE document = 1");
+    await place.change("DELETE FROM document WHERE id = 1");
     await sink.restore(numbered(1).urn, writes.slice(0, 1));
     expect((await reader.search({ ...all, expression: word("common") })).total).toBe(2);
     await reader.close();

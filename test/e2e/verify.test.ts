@@ -204,17 +204,15 @@ const damages: readonly [view: string, what: string, sql: string, kinds: string[
   [
     "search",
     "documents deleted from the index",
-    `INSERT INTO tombstone (id, urn, turn) SELECT document.id, urn, 1
-     FROM document JOIN entity ON entity.document = document.id WHERE document.id % 2 = 0`,
+    "INSERT INTO tombstone (id, urn, turn) SELECT id, urn, 1 FROM document WHERE id % 2 = 0",
     ["different"],
   ],
-  ["search", "out of all answers", "UPDATE entity SET document = NULL", ["missing"]],
+  ["search", "out of all answers", "UPDATE document SET hash = hash + 1", ["missing"]],
   [
     "search",
     "a document of an unknown entity",
-    `INSERT INTO entity (hash, urn, position, document)
-     VALUES (${crc32("urn:li:dataset:nobody")}, 'urn:li:dataset:nobody', 1, 99999);
-     INSERT INTO document (id, entity, json) SELECT 99999, (SELECT max(id) FROM entity), json
+    `INSERT INTO document (hash, urn, json)
+     SELECT ${crc32("urn:li:dataset:nobody")}, 'urn:li:dataset:nobody', json
      FROM document LIMIT 1`,
     ["unexpected"],
   ],

@@ -9,11 +9,9 @@ export const openDumpedSearchReader = (path: string) => ({
   async *dump() {
     const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
     try {
-      const rows = db.prepare(`
-        SELECT urn, position, json FROM entity JOIN document ON document.id = entity.document
-        ORDER BY hash, urn`);
-      for (const { urn, position, json } of rows.all()) {
-        yield { position: Number(position), document: decodeDocument(String(urn), String(json)) };
+      const rows = db.prepare("SELECT urn, json FROM document ORDER BY hash, urn");
+      for (const { urn, json } of rows.all()) {
+        yield { document: decodeDocument(String(urn), String(json)) };
       }
     } finally {
       db.close();

@@ -1,37 +1,41 @@
 /**
- * Writes segments and tombstones. Documents wait in memory until the batch is applied; where no
- * reader waits for them (`bulk`), until there are many.
+ * Writes segments and tombstones. New documents become a segment at the end of their batch; where no
+ * reader waits for them (`bulk`), when there are many. A merge builds one segment of the documents of
+ * adjacent ones: small segments in the transaction of a batch, large ones in a thread.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
-import { preparingOn } from "../../../storage/sqlite/prepared.ts";
+import { numberOf, preparingOn } from "../../../storage/sqlite/prepared.ts";
 import type { Scope } from "../search.ts";
-import { decodeDocument } from "../stored-document.ts";
 import { Deadline } from "./query/deadline.ts";
 import { createAnswers } from "./query/search-index.ts";
+import type { Range } from "./segments/bytes.ts";
 import type { SegmentRow } from "./segments/segment.ts";
-import { buildSegment, type IndexedDocument } from "./segments/segment-builder.ts";
-import { mergeSegments } from "./segments/segment-merge.ts";
+import type { BuiltSegment } from "./segments/segment-builder.ts";
+import { buildRange, createSegmentReader, createSegmentWriter } from "./segments/segment-store.ts";
 import {
-  createSegmentReader,
-  createSegmentWriter,
-  type StoredState,
-} from "./segments/segment-store.ts";
-import type { BuiltSegment } from "./segments/segment-writer.ts";
-import type { Merged } from "./threads/merge-thread.ts";
-import { createMerger, dueFull, dueMerge, dueRewrite } from "./threads/merging.ts";
+  dueFull,
+  dueMerge,
+  dueRewrite,
+  type Merge,
+  rangeOf,
+  startMerge,
+} from "./threads/merging.ts";
 
-/** Documents of one segment, and the length of their JSON. */
-const DOCUMENTS_MAX = 8_192;
-const CHARACTERS_MAX = 16 * 1024 * 1024;
-/** Segments that are merged at once where no reader waits. */
-const BULK_FAN_IN = 32;
+/** JSON of the documents of a new segment: the memory of a build grows with it. */
+const JSON_BYTES_MAX = 32 * 1024 * 1024;
 /** Segments that are merged within a batch. */
-const INLINE_BYTES_MAX = 512 * 1024;
+const INLINE_BYTES_MAX = 256 * 1024;
 /** Entities of one page of `holding`. */
 const HOLDERS_MAX = 1_000;
 /** The score of each document that matches `all`. */
 const ALL_SCORE = 1;
+/** A merge is waited for at most so long, with every batch and between two. */
+const MERGE_WAIT_MS = 5;
+/** After a merge the next one waits so long: it merges more segments, so that each document is merged less often. */
+const MERGE_PAUSE_MS = 5_000;
+
+type Amend = (write: () => void) => Promise<void>;
 
 export type IndexWriter = ReturnType<typeof createIndexWriter>;
 
@@ -40,95 +44,67 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
   const reader = createSegmentReader(db);
   const answers = createAnswers(db, reader);
   const writer = createSegmentWriter(db);
-  const saveState = db.prepare("UPDATE state SET turn = ?, document = ?");
-  const bury = db.prepare("INSERT OR REPLACE INTO tombstone (id, urn, turn) VALUES (?, ?, ?)");
+  const nextTurn = db.prepare("UPDATE state SET turn = turn + 1");
+  const bury = db.prepare(
+    "INSERT OR REPLACE INTO tombstone (id, urn, turn) SELECT ?, ?, turn + 1 FROM state",
+  );
   const unbury = db.prepare("DELETE FROM tombstone WHERE id BETWEEN ? AND ? AND turn <= ?");
   const countBuried = arrays<readonly [number]>(
     "SELECT count(*) FROM tombstone WHERE id BETWEEN ? AND ?",
   );
-  const isBuried = arrays<readonly [number]>("SELECT 1 FROM tombstone WHERE id = ?");
-  const selectUnindexed = arrays<readonly [id: number, urn: string, json: string]>(`
-    SELECT document.id, urn, json FROM document JOIN entity ON entity.id = document.entity
-    WHERE document.id > coalesce((SELECT max(last) FROM segment), 0) ORDER BY document.id`);
-
-  let state: StoredState | undefined;
+  const selectSizes = arrays<readonly [id: number, bytes: number]>(
+    "SELECT id, octet_length(json) FROM document WHERE id > ? ORDER BY id",
+  );
+  const sumSizes = arrays<readonly [number]>(
+    "SELECT total(octet_length(json)) FROM document WHERE id > ?",
+  );
   /** True if segments or tombstones changed in this transaction. */
   let changed = false;
-  /** Documents that are in no segment, by id; undefined before they are read. */
-  let waiting: Map<number, IndexedDocument> | undefined;
-  let characters = 0;
-  const merger = createMerger(db.location() ?? "");
-  let merging: Merging | undefined;
+  let merge: Merge | undefined;
   let mergeAt = 0;
 
-  function stateNow(): StoredState {
-    state ??= reader.state();
-    return state;
-  }
-
-  function set(change: Partial<StoredState>): void {
-    state = { ...stateNow(), ...change };
-  }
-
-  /** The turn of the changes of this transaction. */
-  const turnNow = (): number => stateNow().turn + 1;
-
-  function save(): void {
-    if (changed) set({ turn: turnNow() });
-    changed = false;
-    const { turn, document } = stateNow();
-    saveState.run(turn, document);
-  }
-
-  function waitingNow(): Map<number, IndexedDocument> {
-    if (waiting === undefined) {
-      waiting = new Map();
-      characters = 0;
-      for (const [id, urn, json] of selectUnindexed.all()) {
-        waiting.set(id, { id, document: decodeDocument(urn, json) });
-        characters += json.length;
-      }
-    }
-    return waiting;
-  }
-
-  function addSegment(built: BuiltSegment, range: readonly [first: number, last: number]): void {
-    writer.add(built, range);
+  /** Puts a segment in place of those of its documents; tombstones up to `turn` took effect. */
+  function replace(
+    rows: readonly SegmentRow[],
+    [first, last]: Range,
+    built: BuiltSegment | undefined,
+    turn: number,
+  ): void {
+    for (const { id } of rows) writer.remove(id);
+    unbury.run(first, last, turn);
+    if (built !== undefined) writer.add(built, [first, last]);
     changed = true;
   }
 
+  /** Makes segments of the documents that are in none. */
   function flush(): void {
-    const documents = [...waitingNow().values()];
-    const [first, last] = [documents[0]?.id, documents.at(-1)?.id];
-    if (first === undefined || last === undefined) return;
-    addSegment(buildSegment(documents), [first, last]);
-    waiting = new Map();
-    characters = 0;
-    mergeSmall();
+    for (;;) {
+      const after = writer.lastId();
+      let last = after;
+      let bytes = 0;
+      for (const [id, length] of selectSizes.iterate(after)) {
+        last = id;
+        bytes += length;
+        if (bytes >= JSON_BYTES_MAX) break;
+      }
+      const range: Range = [after + 1, last];
+      const built = last === after ? undefined : buildRange(db, range);
+      if (built === undefined) return;
+      replace([], range, built, reader.turn() + 1);
+      if (!bulk) mergeSmall();
+    }
   }
 
   function mergeSmall(): void {
     for (;;) {
-      const due = dueMerge(
-        reader.rows(),
-        bulk ? { fanIn: BULK_FAN_IN } : { bytesMax: INLINE_BYTES_MAX, busy: merging?.segments },
-      );
+      const due = dueMerge(reader.rows(), {
+        bytesMax: INLINE_BYTES_MAX,
+        busy: merge?.segments,
+      });
       if (due === undefined) return;
-      replace(due, mergeSegments(due.map(reader.openWhole)), turnNow());
+      const range = rangeOf(due);
+      replace(due, range, buildRange(db, range), reader.turn() + 1);
     }
-  }
-
-  /** Puts a segment in place of those that it was merged of; tombstones up to `turn` took effect. */
-  function replace(
-    merged: readonly SegmentRow[],
-    built: BuiltSegment | undefined,
-    turn: number,
-  ): void {
-    const [first, last] = [merged[0]?.first ?? 0, merged.at(-1)?.last ?? 0];
-    for (const row of merged) writer.remove(row);
-    unbury.run(first, last, turn);
-    changed = true;
-    if (built !== undefined) addSegment(built, [first, last]);
   }
 
   /** Segments that a thread has to merge. */
@@ -136,90 +112,69 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
     const rows = reader.rows();
     const due = dueMerge(rows) ?? dueFull(rows);
     if (due !== undefined) return due;
-    const worn = dueRewrite(rows, ({ first, last }) => countBuried.get(first, last)?.[0] ?? 0);
+    const worn = dueRewrite(rows, ({ first, last }) => numberOf(countBuried, first, last));
     return worn && [worn];
   }
 
-  function drop(): void {
-    state = undefined;
+  /** At the end of a batch, in its transaction; with `all`, no document is left without a segment. */
+  function commit(all = !bulk): void {
+    if (all || numberOf(sumSizes, writer.lastId()) >= JSON_BYTES_MAX) flush();
+    if (changed) nextTurn.run();
     changed = false;
-    waiting = undefined;
-    reader.forget();
   }
 
-  /** Takes the result of a merge that ended, in a transaction of its own. */
-  async function take(ids: readonly number[], { turn, built }: Merged, amend: Amend) {
+  function release(): void {
+    reader.release();
+    changed = false;
+  }
+
+  /** Stores the result of a merge, unless a reset has removed its segments. */
+  async function take({ segments, merged }: Merge, amend: Amend): Promise<void> {
+    const { built, turn } = await merged;
     await amend(() => {
-      const due = reader.rows().filter(({ id }) => ids.includes(id));
-      // A reset may have removed them.
-      if (due.length < ids.length) return;
-      replace(due, built, turn);
-      save();
+      const rows = reader.rows().filter(({ id }) => segments.includes(id));
+      if (rows.length < segments.length) return;
+      replace(rows, rangeOf(rows), built, turn);
+      commit();
     });
   }
 
   return {
-    nextDocument(): number {
-      const document = stateNow().document + 1;
-      set({ document });
-      return document;
-    },
-    add(document: IndexedDocument, length: number): void {
-      waitingNow().set(document.id, document);
-      characters += length;
-      if (waitingNow().size >= DOCUMENTS_MAX || characters >= CHARACTERS_MAX) flush();
-    },
-    remove(id: number, urn: string): void {
-      // An id that was never given comes from a damaged table.
-      if (waitingNow().delete(id) || id > stateNow().document) return;
-      bury.run(id, urn, turnNow());
+    /** Deletes a version of a document that a segment may have. */
+    bury(id: number, urn: string): void {
+      bury.run(id, urn);
       changed = true;
     },
-    /** Documents of an entity in the index that have no tombstone. */
+    /** Documents of an entity in the index. */
     versionsOf(urn: string): readonly number[] {
       return reader.segments().flatMap((segment) => {
         const doc = segment.urns.find(urn);
-        const id = doc < 0 ? undefined : segment.idOf(doc);
-        return id === undefined || isBuried.get(id) !== undefined ? [] : [id];
+        return doc < 0 ? [] : [segment.idOf(doc)];
       });
     },
-    /** Releases the segments that were read. */
-    release: () => reader.release(),
-    /** Writes what waits, in a transaction. */
-    flush(): void {
-      flush();
-      save();
-    },
-    /** At the end of a batch, in its transaction. */
-    commit(): void {
-      if (!bulk) flush();
-      save();
-    },
+    /** Closes the segments that were read, and forgets changes that were rolled back. */
+    release,
+    commit,
     /** Starts a merge of large segments, or takes the result of one. True while one runs. */
     async mergeLarge(amend: Amend): Promise<boolean> {
-      try {
-        if (merging !== undefined) {
-          const merged = await Promise.race([merging.merged, delay(MERGE_WAIT_MS, undefined)]);
-          if (merged === undefined) return true;
-          mergeAt = performance.now() + MERGE_PAUSE_MS;
-          await take(merging.segments, merged, amend);
-        }
-        merging = undefined;
-      } catch (error) {
-        merging = undefined;
-        drop();
-        throw error;
-      }
-      const due = dueLarge();
-      if (due === undefined) return false;
-      if (performance.now() < mergeAt) {
-        await delay(MERGE_WAIT_MS);
+      if (merge === undefined) {
+        const due = dueLarge();
+        if (due === undefined) return false;
+        if (performance.now() < mergeAt) await delay(MERGE_WAIT_MS);
+        else merge = startMerge(db.location() ?? "", due);
         return true;
       }
-      const segments = due.map(({ id }) => id);
-      merging = { segments, merged: merger.merge(segments) };
-      // A later call takes the result, also a failure.
-      merging.merged.catch(() => {});
+      const waited = delay(MERGE_WAIT_MS, "waited");
+      const running = merge;
+      if ((await Promise.race([running.merged.catch(() => {}), waited])) === "waited") return true;
+      merge = undefined;
+      mergeAt = performance.now() + MERGE_PAUSE_MS;
+      try {
+        await take(running, amend);
+      } catch (error) {
+        release();
+        throw error;
+      }
       return true;
     },
     /** Urns of a type whose documents have a value of one of the fields, in order, a page of them. */
@@ -236,21 +191,6 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
       const urns = hits.map(({ urn }) => urn);
       return urns.length < HOLDERS_MAX ? { urns } : { urns, next: urns.at(-1) };
     },
-    clearCache: drop,
-    close: () => merger.close(),
+    close: () => merge?.end(),
   };
 }
-
-type Amend = (write: () => void) => Promise<void>;
-
-/** A merge in the thread, and the ids of the segments that it merges. */
-interface Merging {
-  readonly segments: readonly number[];
-  readonly merged: Promise<Merged>;
-}
-
-/** A merge is waited for at most so long, with every batch and between two. */
-const MERGE_WAIT_MS = 5;
-
-/** After a merge the next one waits so long: it merges more segments, so that each document is merged less often. */
-const MERGE_PAUSE_MS = 5_000;

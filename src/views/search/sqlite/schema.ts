@@ -15,25 +15,18 @@ export const firstChunk = (segment: number): number => segment * 2 ** 20;
 
 export const searchSchema: ViewSchema = {
   view: "search",
-  version: 4,
+  version: 5,
   // Segments and chunks have checksums; verification compares the documents with the log.
   tables: `
--- Every entity that has had a document. hash: CRC-32 of the urn, which is too long for an index of its own.
--- document: the id of its document; null without one.
-CREATE TABLE entity (
-  id INTEGER PRIMARY KEY,
+-- The current version of each document. hash: CRC-32 of the urn, which is too long for an index of its own.
+-- No id is given twice: a tombstone stands for one version.
+CREATE TABLE document (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   hash INTEGER NOT NULL,
   urn TEXT NOT NULL,
-  position INTEGER NOT NULL,
-  document INTEGER
-) STRICT;
-CREATE INDEX entity_hash ON entity (hash);
-
-CREATE TABLE document (
-  id INTEGER PRIMARY KEY,
-  entity INTEGER NOT NULL,
   json TEXT NOT NULL
 ) STRICT;
+CREATE INDEX document_hash ON document (hash);
 
 -- No id is given twice, because readers cache segments by their ids. directory: the content of the
 -- segment, and where it is (JSON). content: CRC-32 of its bytes. sum: CRC-32 of the directory and the
@@ -42,6 +35,7 @@ CREATE TABLE segment (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   first INTEGER NOT NULL,
   last INTEGER NOT NULL,
+  docs INTEGER NOT NULL,
   bytes INTEGER NOT NULL,
   content INTEGER NOT NULL,
   directory TEXT NOT NULL,
@@ -64,17 +58,16 @@ CREATE TABLE tombstone (
 ) STRICT;
 CREATE INDEX tombstone_turn ON tombstone (turn);
 
--- turn: how often segments or tombstones have changed. document: the last id that was given to one.
+-- turn: how often segments or tombstones have changed.
 CREATE TABLE state (
   one INTEGER PRIMARY KEY CHECK (one = 1),
-  turn INTEGER NOT NULL,
-  document INTEGER NOT NULL
+  turn INTEGER NOT NULL
 ) STRICT;
-INSERT INTO state (one, turn, document) VALUES (1, 0, 0);
+INSERT INTO state (one, turn) VALUES (1, 0);
 `,
   // Ids are not given twice, also after a reset: readers cache segments by their ids.
   reset: `
-DELETE FROM entity; DELETE FROM document; DELETE FROM segment; DELETE FROM chunk;
-DELETE FROM tombstone; UPDATE state SET turn = turn + 1;
+DELETE FROM document; DELETE FROM segment; DELETE FROM chunk; DELETE FROM tombstone;
+UPDATE state SET turn = turn + 1;
 `,
 };

@@ -28,7 +28,7 @@ export function openSqliteSearchReader(path: string, options?: ReaderOptions): S
 
   return {
     async search(query) {
-      const { hits, ...answer } = await inTurn()(() => pool.ask({ kind: "search", query }));
+      const { hits, ...answer } = await inTurn()(() => pool.call("search", query));
       return {
         ...answer,
         hits: hits.map(({ urn, json, score, cursor }) => ({
@@ -38,9 +38,9 @@ export function openSqliteSearchReader(path: string, options?: ReaderOptions): S
         })),
       };
     },
-    folders: (query) => pool.ask({ kind: "folders", query }),
+    folders: (query) => pool.call("folders", query),
     async documents(urns) {
-      const stored = await pool.ask({ kind: "documents", urns });
+      const stored = await pool.call("documents", urns);
       return stored.map((one) => one && decodeDocument(one.urn, one.json));
     },
     close: pool.close,

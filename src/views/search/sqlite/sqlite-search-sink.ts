@@ -36,14 +36,14 @@ export function openSqliteSearchSink(file: ViewFile): SearchSink {
     },
     async holding(entityType, fields, from) {
       if (!view.db.isOpen) throw closed();
-      if (bulk) await view.amend(() => index.flush());
+      if (bulk) await view.amend(() => index.commit(true));
       return withCatalogErrors(searchSchema, "read", () => index.holding(entityType, fields, from));
     },
     ...(!bulk && { tidy: () => index.mergeLarge((write) => view.amend(write)) }),
     async close(outcome = "keep") {
       if (!view.db.isOpen) return;
       try {
-        if (bulk && outcome === "keep") await view.amend(() => index.flush());
+        if (bulk && outcome === "keep") await view.amend(() => index.commit(true));
       } finally {
         index.close();
         view.close(outcome);
@@ -68,79 +68,44 @@ function openWriter(view: SqliteView, bulk: boolean) {
 
 type Database = SqliteView["db"];
 
-interface Entity {
+interface Stored {
   readonly id: number;
-  readonly position: number;
-  /** The id of its document. */
-  readonly document: number | null;
-}
-
-/** An entity's last write of a batch, and the entity before it. */
-interface Last {
-  readonly entity: Entity;
-  readonly urn: string;
-  readonly write: SearchWrite;
+  /** 1 if it is the JSON that was asked for. */
+  readonly same: number;
 }
 
 function createWriter(db: Database, index: IndexWriter) {
-  const { arrays, objects } = preparingOn(db);
-  const selectEntity = objects<Entity>(
-    "SELECT id, position, document FROM entity WHERE hash = ? AND urn = ?",
+  const select = preparingOn(db).objects<Stored>(
+    "SELECT id, json = ? AS same FROM document WHERE hash = ? AND urn = ?",
   );
-  const insertEntity = objects<Entity>(
-    "INSERT INTO entity (hash, urn, position) VALUES (?, ?, 0) RETURNING id, position, document",
-  );
-  const updateEntity = db.prepare("UPDATE entity SET position = ?, document = ? WHERE id = ?");
-  const compareDocument = arrays<readonly [1]>("SELECT 1 FROM document WHERE id = ? AND json = ?");
-  const insertDocument = db.prepare("INSERT INTO document (id, entity, json) VALUES (?, ?, ?)");
-  const removeDocument = db.prepare("DELETE FROM document WHERE id = ?");
+  const insert = db.prepare("INSERT INTO document (hash, urn, json) VALUES (?, ?, ?)");
+  const remove = db.prepare("DELETE FROM document WHERE id = ?");
 
-  /** The writes that count, in the order of their entities. */
-  function lastOnes(writes: readonly SearchWrite[], checkpoint: Position): readonly Last[] {
-    const last = new Map<string, SearchWrite>();
-    for (const write of writes) {
-      if (write.position > checkpoint) last.set(write.urn.toWellFormed(), write);
+  /** Makes this the only document of an entity; without one, the entity has none. */
+  function store(urn: string, json?: string): void {
+    const hash = crc32(urn);
+    const all = select.all(json ?? "", hash, urn);
+    if (all.length === 1 && all[0]?.same === 1) return;
+    for (const { id } of all) {
+      remove.run(id);
+      index.bury(id, urn);
     }
-    const all: Last[] = [];
+    if (json !== undefined) insert.run(hash, urn, json);
+  }
+
+  /** Of the writes of an entity the last one counts. */
+  function apply(writes: Iterable<SearchWrite>): void {
+    const last = new Map(Array.from(writes, (write) => [write.urn.toWellFormed(), write]));
     for (const [urn, write] of last) {
-      const found = selectEntity.get(crc32(urn), urn);
-      const entity = found ?? (write.op === "put" ? insertEntity.get(crc32(urn), urn) : undefined);
-      if (entity !== undefined) all.push({ entity, urn, write });
+      store(urn, write.op === "put" ? encodeDocument(write.document) : undefined);
     }
-    return all.sort((a, b) => a.entity.id - b.entity.id);
-  }
-
-  function apply({ entity, urn, write }: Last): void {
-    const { id, document: before } = entity;
-    if (write.op === "remove") {
-      if (before === null) return;
-      updateEntity.run(write.position, null, id);
-      remove(before, urn);
-      return;
-    }
-    const { document } = write;
-    const json = encodeDocument(document);
-    if (before !== null && compareDocument.get(before, json) !== undefined) {
-      updateEntity.run(write.position, before, id);
-      return;
-    }
-    if (before !== null) remove(before, urn);
-    const added = index.nextDocument();
-    insertDocument.run(added, id, json);
-    updateEntity.run(write.position, added, id);
-    index.add({ id: added, document }, json.length);
-  }
-
-  function remove(document: number, urn: string): void {
-    removeDocument.run(document);
-    index.remove(document, urn);
+    index.commit();
   }
 
   return {
     write(writes: readonly SearchWrite[], checkpoint: Position): void {
       index.release();
-      for (const last of lastOnes(writes, checkpoint)) apply(last);
-      index.commit();
+      apply(writes.filter(({ position }) => position > checkpoint));
     },
     /** Everything that documents and index have of the entity is removed first. */
     async restore(
@@ -148,16 +113,10 @@ function createWriter(db: Database, index: IndexWriter) {
       writes: Iterable<SearchWrite> | AsyncIterable<SearchWrite>,
     ): Promise<void> {
       const urn = given.toWellFormed();
-      const before = selectEntity.get(crc32(urn), urn);
-      if (before !== undefined) {
-        if (before.document !== null) remove(before.document, urn);
-        updateEntity.run(before.position, null, before.id);
-      }
-      for (const document of index.versionsOf(urn)) remove(document, urn);
-      const all = await Array.fromAsync(writes);
-      for (const last of lastOnes(all, START)) apply(last);
-      index.commit();
+      store(urn);
+      for (const id of index.versionsOf(urn)) index.bury(id, urn);
+      apply(await Array.fromAsync(writes));
     },
-    clearCache: () => index.clearCache(),
+    clearCache: index.release,
   };
 }

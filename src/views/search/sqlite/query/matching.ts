@@ -1,8 +1,8 @@
 /** Matches an expression in one segment: every leaf becomes a set of documents with scores. */
 import { evaluate } from "../../evaluate.ts";
 import type { Expression, SearchDocument } from "../../search.ts";
-import { type Segment, wholeBeginning, wholeTerm, wholeUnitsMax } from "../segments/segment.ts";
-import type { Terms } from "../segments/terms.ts";
+import type { Segment } from "../segments/segment.ts";
+import { wholeBeginning, wholeTerm, wholeUnitsMax, wordTerm } from "../segments/terms.ts";
 import { compileCondition } from "./conditions.ts";
 import type { Deadline } from "./deadline.ts";
 import {
@@ -42,9 +42,9 @@ export function match(expression: Expression, matching: Matching): DocSet {
     case "word": {
       const choices = expression.any.map(({ word, ...choice }) => ({
         ...choice,
-        term: word.toWellFormed(),
+        term: wordTerm(word),
       }));
-      return matchTerms(segment.words, choices, expression.within, matching);
+      return matchTerms(choices, expression.within, matching);
     }
     case "phrase":
       return matchPhrase(expression, segment, deadline);
@@ -96,11 +96,11 @@ interface TermChoice {
 
 /** Documents that have one of the terms, or with `prefix` one that begins with it. */
 function matchTerms(
-  terms: Terms,
   choices: readonly TermChoice[],
   within: Within,
   { segment, deadline }: Matching,
 ): DocSet {
+  const { terms } = segment;
   const ranges = choices.flatMap(({ term, prefix, weight }) => {
     const exact = prefix ? -1 : terms.dictionary.find(term);
     const [from, to] = prefix ? terms.dictionary.prefixRange(term) : [exact, exact + 1];
@@ -132,7 +132,7 @@ function matchWhole(expression: Of<"whole">, matching: Matching): DocSet {
   const isUncertain = text.length > wholeUnitsMax || (prefix && text.length === wholeUnitsMax);
   const term = prefix ? wholeBeginning(text) : wholeTerm(text);
   const choice = { term, prefix, weight: 1 };
-  const found = matchTerms(matching.segment.wholes, [choice], within, matching);
+  const found = matchTerms([choice], within, matching);
   return isUncertain ? compared(expression, found, matching) : found;
 }
 

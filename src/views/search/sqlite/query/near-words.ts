@@ -2,6 +2,7 @@
 import { CatalogError } from "../../../../core/errors.ts";
 import { NearTest, type NearWord, nearest } from "../../near-words.ts";
 import type { Segment } from "../segments/segment.ts";
+import { wordOf, wordTerm } from "../segments/terms.ts";
 import type { Deadline } from "./deadline.ts";
 import { allWith, type DocSet } from "./doc-set.ts";
 
@@ -37,19 +38,20 @@ function nearWords(
   const near = new NearTest(word);
   if (near.editsMax === 0) return [];
   const count = ({ segment, visible }: VisibleSegment, ordinal: number): number => {
-    const { docs } = segment.words.postings(ordinal);
+    const { docs } = segment.terms.postings(ordinal);
     deadline.spend(docs.length);
     return visible(allWith(docs, 1)).docs.length;
   };
   for (const one of segments) {
-    const [from, to] = one.segment.words.dictionary.prefixRange(word);
+    const [from, to] = one.segment.terms.dictionary.prefixRange(wordTerm(word));
     for (let ordinal = from; ordinal < to; ordinal++) if (count(one, ordinal) > 0) return [];
   }
   const found = new Map<string, NearWord>();
   for (const one of segments) {
-    const { dictionary } = one.segment.words;
-    const [from, to] = dictionary.prefixRange(near.first);
-    dictionary.eachText(from, to, (other, ordinal) => {
+    const { dictionary } = one.segment.terms;
+    const [from, to] = dictionary.prefixRange(wordTerm(near.first));
+    dictionary.eachText(from, to, (term, ordinal) => {
+      const other = wordOf(term);
       deadline.spend(COMPARE_STEPS);
       const distance = near.distance(other);
       if (distance === undefined) return;

@@ -3,6 +3,7 @@ import type { Expression } from "../../search.ts";
 import { ByteReader, lowerBound } from "../segments/bytes.ts";
 import { boostOf, readPositions } from "../segments/postings.ts";
 import type { Segment } from "../segments/segment.ts";
+import { wordTerm } from "../segments/terms.ts";
 import type { Deadline } from "./deadline.ts";
 import { type DocSet, intersect, noDocs, scored, weighted } from "./doc-set.ts";
 
@@ -15,15 +16,15 @@ export function matchPhrase(
 ): DocSet {
   const ordinals = new Map<string, number>();
   for (const word of words) {
-    const ordinal = segment.words.dictionary.find(word.toWellFormed());
+    const ordinal = segment.terms.dictionary.find(wordTerm(word));
     if (ordinal < 0) return noDocs;
     ordinals.set(word, ordinal);
   }
   const boosts = segment.levels.map(([boost]) => boost);
   const lists = Array.from(ordinals, ([word, ordinal]) => {
-    const postings = segment.words.postings(ordinal);
-    return { word, ordinal, docs: postings.docs, set: scored(postings, boosts) };
-  }).sort((a, b) => a.docs.length - b.docs.length);
+    const postings = segment.terms.postings(ordinal);
+    return { word, postings, set: scored(postings, boosts) };
+  }).sort((a, b) => a.set.docs.length - b.set.docs.length);
   const [first, ...others] = lists.map(({ set }) => set);
   if (first === undefined) return noDocs;
   if (words.length === 1) return weighted(first, weight);
@@ -31,9 +32,9 @@ export function matchPhrase(
   deadline.spend(candidates.length);
   if (candidates.length === 0) return noDocs;
   const cursors = new Map(
-    lists.map(({ word, ordinal, docs }) => [
+    lists.map(({ word, postings }) => [
       word,
-      new PositionCursor(docs, segment.words.positions(ordinal), deadline),
+      new PositionCursor(postings.docs, segment.terms.positions(postings), deadline),
     ]),
   );
   const inOrder = words.flatMap((word) => cursors.get(word) ?? []);

@@ -7,6 +7,7 @@ import { preparingOn } from "../../../../storage/sqlite/prepared.ts";
 import { openSqliteViewReader, withCatalogErrors } from "../../../../storage/sqlite/sqlite-view.ts";
 import {
   type Cursor,
+  type FieldValue,
   type Folder,
   type FolderAnswer,
   type FolderQuery,
@@ -24,6 +25,7 @@ import {
   type SegmentReader,
   type ShareParts,
 } from "../segments/segment-store.ts";
+import { countCombinations } from "./combinations.ts";
 import { compileCondition } from "./conditions.ts";
 import { Deadline } from "./deadline.ts";
 import { type DocSet, filter } from "./doc-set.ts";
@@ -51,7 +53,6 @@ export interface SearchIndex {
   search(query: SearchQuery): StoredAnswer;
   folders(query: FolderQuery): FolderAnswer;
   documents(urns: readonly string[]): readonly (StoredDocument | undefined)[];
-  close(): void;
 }
 
 /** Opens a view that a sink has made. `limitMs` is the time limit of a query. */
@@ -88,9 +89,6 @@ export function openSearchIndex(
     search: (query) => ask((answers, deadline) => answers.search(query, deadline)),
     folders: (query) => ask((answers, deadline) => answers.folders(query, deadline)),
     documents: (urns) => ask((answers) => answers.documents(urns)),
-    close() {
-      if (opened.db.isOpen) opened.db.close();
-    },
   };
 }
 
@@ -124,9 +122,9 @@ export function createAnswers(db: DatabaseSync, reader: SegmentReader) {
   const { arrays, objects } = preparingOn(db);
   const selectPosition = arrays<readonly [number]>("SELECT position FROM view");
   const selectJson = arrays<readonly [json: string]>("SELECT json FROM document WHERE id = ?");
-  const selectByUrn = objects<StoredDocument>(`
-    SELECT urn, json FROM entity JOIN document ON document.id = entity.document
-    WHERE hash = ? AND urn = ?`);
+  const selectByUrn = objects<StoredDocument>(
+    "SELECT urn, json FROM document WHERE hash = ? AND urn = ?",
+  );
 
   const positionNow = (): Position => position(Number(selectPosition.get()?.[0]));
 
@@ -194,58 +192,28 @@ function withoutOthers(set: DocSet, segment: Segment, entityTypes: readonly stri
   return wanted.includes(0) ? filter(left, (doc) => types.some(doc, wanted)) : left;
 }
 
-interface Counted {
-  readonly name: string;
-  count: number;
-  hasFolders: boolean;
-  /** The number of the last document that was counted. */
-  last: number;
-}
-
-/** Browse folders of one level: paths are texts of a field, so those below a folder lie together. */
+/** Browse folders of one level, by the paths of a field. */
 function countFolders(
   { field, path, separator }: Pick<FolderQuery, "field" | "path" | "separator">,
   all: readonly Matched[],
   deadline: Deadline,
 ): { readonly folders: readonly Folder[]; readonly total: number } {
-  const folders = new Map<string, Counted>();
   const before = (path + separator).toWellFormed();
   const between = separator.toWellFormed();
-  /** Documents so far; the number of the one that is counted. */
-  let total = 0;
-  for (const { segment, found } of all) {
-    const values = segment.field(field.toWellFormed());
-    if (values === undefined) continue;
-    const [from, to] = values.prefixRange(before);
-    /** By ordinal: its folder, and whether it lies deeper. */
-    const folderOf: (Counted | undefined)[] = [];
-    const isDeeper: boolean[] = [];
-    const take = (value: unknown): void => {
-      deadline.spend(32);
-      const [name = "", next = ""] = String(value).slice(before.length).split(between, 2);
-      const folder = folders.get(name) ?? { name, count: 0, hasFolders: false, last: 0 };
-      if (name !== "") folders.set(name, folder);
-      folderOf.push(name === "" ? undefined : folder);
-      isDeeper.push(next !== "");
-    };
-    values.eachValue(take, from, to);
-    let last = -1;
-    deadline.spend(found.docs.length);
-    values.each(found.docs, (ordinal, doc) => {
-      const folder = ordinal < from || ordinal >= to ? undefined : folderOf[ordinal - from];
-      if (folder === undefined) return;
-      folder.hasFolders ||= isDeeper[ordinal - from] === true;
-      if (last !== doc) total++;
-      last = doc;
-      if (folder.last !== total) folder.count++;
-      folder.last = total;
-    });
-  }
+  /** Names of folders that have folders. */
+  const parents = new Set<string>();
+  const nameOf = (value: FieldValue): string | undefined => {
+    if (typeof value !== "string" || !value.startsWith(before)) return undefined;
+    const [name = "", next = ""] = value.slice(before.length).split(between, 2);
+    if (next !== "") parents.add(name);
+    return name || undefined;
+  };
+  const places = [{ fields: [field], textOf: nameOf }];
+  const { combinations, documents } = countCombinations(places, all, deadline);
   return {
-    folders: [...folders.values()]
-      .filter(({ count }) => count > 0)
-      .map(({ last: _, ...folder }) => folder)
+    folders: combinations
+      .map(({ values: [name = ""], count }) => ({ name, count, hasFolders: parents.has(name) }))
       .sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1)),
-    total,
+    total: documents,
   };
 }

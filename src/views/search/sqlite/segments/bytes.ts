@@ -111,11 +111,6 @@ export function narrowed(numbers: ArrayLike<number>, greatest: number): Numbers 
   return greatest <= 0xffffffff ? Uint32Array.from(numbers) : Float64Array.from(numbers);
 }
 
-/** UTF-8 begins U+E000 to U+FFFF with 0xee or 0xef, keys with 0xf5 or 0xf6. */
-const RAISED_FROM = 0xee;
-const RAISED_TO = 0xef;
-const RAISED_BY = 7;
-
 /** The first index of a range of an ascending list whose number is not less; `to` without one. */
 export function lowerBound(
   list: Float64Array | Uint32Array,
@@ -132,6 +127,28 @@ export function lowerBound(
   }
   return low;
 }
+
+/** The same from an index on, where the number is mostly near. */
+export function seek(list: Uint32Array, wanted: number, from: number): number {
+  let low = from;
+  for (const near = low + NEAR; low < near; low++) {
+    if (low >= list.length || (list[low] as number) >= wanted) return low;
+  }
+  let step = NEAR;
+  while ((list[low + step] as number) < wanted) {
+    low += step;
+    step *= 2;
+  }
+  return lowerBound(list, wanted, low, Math.min(low + step, list.length));
+}
+
+/** So many numbers are read one by one, before steps that double. */
+const NEAR = 8;
+
+/** UTF-8 begins U+E000 to U+FFFF with 0xee or 0xef, keys with 0xf5 or 0xf6. */
+const RAISED_FROM = 0xee;
+const RAISED_TO = 0xef;
+const RAISED_BY = 7;
 
 /** The key of a well-formed text. */
 export function keyOf(text: string): Buffer {

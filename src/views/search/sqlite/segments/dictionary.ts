@@ -1,7 +1,8 @@
 /**
  * A sorted list of distinct texts: the term dictionary of a segment, its urns, the values of a
  * field. The number of a text in it is its ordinal. Keys (bytes.ts) are front-coded in blocks: each
- * but the first of a block stores only what differs from the key before it.
+ * but the first of a block stores only what differs from the key before it. In a term dictionary
+ * each key is followed by the length of its posting list.
  */
 import { isAscii } from "node:buffer";
 import {
@@ -19,6 +20,8 @@ export interface DictionaryEntry {
   readonly keys: Range;
   /** Where each block begins in the keys. */
   readonly blocks: Range;
+  /** Of a term dictionary: where the posting lists of each block begin. */
+  readonly lists?: Range | undefined;
 }
 
 const BLOCK = 16;
@@ -30,6 +33,7 @@ export class DictionaryWriter {
   private readonly writer: ByteWriter;
   private readonly start: number;
   private readonly blocks: number[] = [];
+  private readonly lists: number[] = [];
   private before: Uint8Array = new Uint8Array();
   private count = 0;
 
@@ -39,10 +43,11 @@ export class DictionaryWriter {
     this.start = writer.length;
   }
 
-  /** The key must stay unchanged until the next call. */
-  add(key: Uint8Array): void {
+  /** `list`: where the posting list of a term is. */
+  add(key: Uint8Array, list?: Range): void {
     const { writer, before } = this;
     if (this.count % BLOCK === 0) {
+      if (list !== undefined) this.lists.push(list[0]);
       this.blocks.push(writer.length - this.start);
       writer.varint(key.length);
       writer.bytes(key);
@@ -54,33 +59,33 @@ export class DictionaryWriter {
       writer.varint(key.length - shared);
       writer.bytes(key, shared);
     }
+    if (list !== undefined) writer.varint(list[1]);
     this.before = key;
     this.count++;
   }
 
   end(): DictionaryEntry {
-    const keys: Range = [this.start, this.writer.length - this.start];
-    return { count: this.count, keys, blocks: this.writer.section(Uint32Array.from(this.blocks)) };
+    const { writer, count, blocks, lists } = this;
+    const keys: Range = [this.start, writer.length - this.start];
+    return {
+      ...{ count, keys, blocks: writer.section(Uint32Array.from(blocks)) },
+      ...(lists.length > 0 && { lists: writer.section(Uint32Array.from(lists)) }),
+    };
   }
-}
-
-/** Writes a dictionary of keys in ascending order. */
-export function writeDictionary(writer: ByteWriter, keys: Iterable<Uint8Array>): DictionaryEntry {
-  const dictionary = new DictionaryWriter(writer);
-  for (const key of keys) dictionary.add(key);
-  return dictionary.end();
 }
 
 export class Dictionary {
   readonly count: number;
   private readonly keys: Buffer;
   private readonly blocks: Uint32Array;
+  private readonly lists: Uint32Array | undefined;
 
   constructor(memory: Uint8Array, entry: DictionaryEntry) {
     this.count = entry.count;
     const keys = bytesOf(memory, entry.keys);
     this.keys = Buffer.from(keys.buffer as ArrayBuffer, keys.byteOffset, keys.length);
     this.blocks = uint32Of(memory, entry.blocks);
+    this.lists = entry.lists && uint32Of(memory, entry.lists);
   }
 
   /** The ordinal of a text; -1 without one. */
@@ -129,16 +134,17 @@ export class Dictionary {
   }
 
   /** A cursor at an ordinal. */
-  cursor(ordinal = 0): DictionaryCursor {
+  cursor(ordinal: number): Cursor {
     const block = Math.floor(ordinal / BLOCK);
-    const cursor = new DictionaryCursor(this.keys, this.count, this.blocks[block] ?? 0);
+    const reader = new ByteReader(this.keys, this.blocks[block]);
+    const cursor = new Cursor(reader, this.count, this.lists?.[block]);
     cursor.ordinal = block * BLOCK - 1;
     do cursor.next();
     while (cursor.ordinal < ordinal && cursor.ordinal < this.count);
     return cursor;
   }
 
-  private seek(key: Uint8Array): DictionaryCursor {
+  private seek(key: Uint8Array): Cursor {
     let low = 0;
     let high = this.blocks.length;
     while (low < high) {
@@ -160,17 +166,23 @@ export class Dictionary {
 }
 
 /** Goes through a dictionary in order; `ordinal` is the count behind the last one. */
-export class DictionaryCursor {
+class Cursor {
   ordinal = 0;
   /** The key is the first `length` bytes. */
   key = Buffer.allocUnsafe(64);
   length = 0;
+  /** Of a term: the range of its posting list. */
+  list: number;
+  listLength = 0;
   readonly count: number;
   private readonly reader: ByteReader;
+  private readonly hasLists: boolean;
 
-  constructor(keys: Buffer, count: number, at: number) {
+  constructor(reader: ByteReader, count: number, list: number | undefined) {
+    this.reader = reader;
     this.count = count;
-    this.reader = new ByteReader(keys, at);
+    this.hasLists = list !== undefined;
+    this.list = list ?? 0;
   }
 
   next(): void {
@@ -187,25 +199,17 @@ export class DictionaryCursor {
     }
     const { key } = this;
     for (let at = shared; at < this.length; at++) key[at] = reader.buffer[reader.at++] as number;
+    if (!this.hasLists) return;
+    this.list += this.listLength;
+    this.listLength = reader.varint();
   }
 
-  /** Below 0 if the key comes before another, of which the first `length` bytes count. */
-  compare(other: Uint8Array, length = other.length): number {
-    const { key } = this;
-    const common = Math.min(this.length, length);
-    for (let at = 0; at < common; at++) {
-      const order = (key[at] as number) - (other[at] as number);
-      if (order !== 0) return order;
-    }
-    return this.length - length;
+  /** Below 0 if the key comes before another. */
+  compare(other: Uint8Array): number {
+    return this.key.compare(other, 0, other.length, 0, this.length);
   }
 
   text(): string {
     return textOfKey(this.key, 0, this.length);
-  }
-
-  /** A copy of the key. */
-  keyCopy(): Buffer {
-    return Buffer.from(this.key.subarray(0, this.length));
   }
 }

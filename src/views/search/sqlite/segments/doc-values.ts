@@ -4,12 +4,20 @@
  * field by size, then false and true, then the texts by UTF-16 code unit.
  *
  *   single   an ordinal + 1 for each document, 0 without a value
- *   multi    for each document the start of its ordinals in one list
- *   sparse   the same, for those documents alone that have a value
+ *   pairs    documents in ascending order and the ordinal of each; a document with several values
+ *            has several pairs, one without a value has none
  */
 import type { FieldValue } from "../../search.ts";
 import { compareKeys, type SortKey, sortKey } from "../../sort-key.ts";
-import { float64Of, integersOf, lowerBound, type Numbers, type Range, uint32Of } from "./bytes.ts";
+import {
+  float64Of,
+  integersOf,
+  lowerBound,
+  type Numbers,
+  type Range,
+  seek,
+  uint32Of,
+} from "./bytes.ts";
 import { Dictionary, type DictionaryEntry } from "./dictionary.ts";
 
 export interface FieldEntry {
@@ -20,10 +28,8 @@ export interface FieldEntry {
   readonly texts: DictionaryEntry;
   /** Order of the ordinals' sort keys, equal for equal keys; absent if ordinals are in that order. */
   readonly ranks?: Range | undefined;
-  /** Of a sparse field. */
+  /** The documents of the pairs; absent if there is an ordinal for each document. */
   readonly docs?: Range | undefined;
-  /** Absent if each document has one value or none. */
-  readonly starts?: Range | undefined;
   readonly ordinals: Range;
   readonly ordinalCount: number;
 }
@@ -38,8 +44,8 @@ export class FieldValues {
   private readonly trueAt: number;
   private readonly texts: Dictionary;
   private readonly ordinals: Numbers;
-  private readonly starts: Uint32Array | undefined;
   private readonly docs: Uint32Array | undefined;
+  private lastPair = 0;
   /** Order of the ordinals' sort keys; undefined if ordinals are in that order. */
   readonly ranks: Uint32Array | undefined;
   private byRank: Uint32Array | undefined;
@@ -52,7 +58,6 @@ export class FieldValues {
     this.texts = new Dictionary(memory, entry.texts);
     this.count = this.textsFrom + this.texts.count;
     this.ordinals = integersOf(memory, entry.ordinals, entry.ordinalCount);
-    this.starts = entry.starts && uint32Of(memory, entry.starts);
     this.docs = entry.docs && uint32Of(memory, entry.docs);
     this.ranks = entry.ranks && uint32Of(memory, entry.ranks);
   }
@@ -71,88 +76,58 @@ export class FieldValues {
     return ordinal < 0 ? -1 : this.textsFrom + ordinal;
   }
 
-  /** The ordinals of the texts that begin with a text. */
-  prefixRange(text: string): readonly [from: number, to: number] {
-    const [from, to] = this.texts.prefixRange(text);
-    return [this.textsFrom + from, this.textsFrom + to];
-  }
-
   /** Calls back for each value in order; cheaper than `value` for each ordinal. */
-  eachValue(take: (value: FieldValue, ordinal: number) => void, from = 0, to = this.count): void {
-    let ordinal = from;
-    for (; ordinal < Math.min(this.textsFrom, to); ordinal++) take(this.value(ordinal), ordinal);
-    this.texts.eachText(ordinal - this.textsFrom, to - this.textsFrom, (text, at) =>
-      take(text, this.textsFrom + at),
-    );
+  eachValue(take: (value: FieldValue, ordinal: number) => void): void {
+    for (let ordinal = 0; ordinal < this.textsFrom; ordinal++) take(this.value(ordinal), ordinal);
+    this.texts.eachText(0, this.texts.count, (text, at) => take(text, this.textsFrom + at));
   }
 
-  /** Index of the document's ordinals in `starts`; -1 if it has none. */
-  private slot(doc: number): number {
-    return this.docs === undefined ? doc : indexOfSorted(this.docs, doc);
+  /** The index of the first pair that is not before those of a document. Documents mostly ascend. */
+  private pairOf(docs: Uint32Array, doc: number): number {
+    let pair = this.lastPair;
+    if (pair >= docs.length || (docs[pair] as number) > doc) pair = 0;
+    pair = seek(docs, doc, pair);
+    this.lastPair = pair;
+    return pair;
   }
 
   has(doc: number): boolean {
-    if (this.starts === undefined) return this.ordinals[doc] !== 0;
-    const slot = this.slot(doc);
-    return slot >= 0 && this.starts[slot + 1] !== this.starts[slot];
-  }
-
-  ordinalsOf(doc: number): ArrayLike<number> {
-    const { starts, ordinals } = this;
-    if (starts === undefined) return ordinals[doc] === 0 ? [] : [(ordinals[doc] as number) - 1];
-    const slot = this.slot(doc);
-    return slot < 0 ? [] : ordinals.subarray(starts[slot], starts[slot + 1]);
+    const { docs } = this;
+    return docs === undefined ? this.ordinals[doc] !== 0 : docs[this.pairOf(docs, doc)] === doc;
   }
 
   /** True if a value of the document is marked by its ordinal. */
   some(doc: number, marked: Uint8Array): boolean {
-    const { starts, ordinals } = this;
-    if (starts === undefined) {
+    const { docs, ordinals } = this;
+    if (docs === undefined) {
       const ordinal = ordinals[doc] as number;
       return ordinal !== 0 && marked[ordinal - 1] === 1;
     }
-    const slot = this.slot(doc);
-    if (slot < 0) return false;
-    const end = starts[slot + 1] as number;
-    for (let at = starts[slot] as number; at < end; at++) {
-      if (marked[ordinals[at] as number] === 1) return true;
+    for (let pair = this.pairOf(docs, doc); docs[pair] === doc; pair++) {
+      if (marked[ordinals[pair] as number] === 1) return true;
     }
     return false;
   }
 
-  /** Calls back for each ordinal of each of these documents, which are in ascending order. */
-  each(docs: Uint32Array, take: (ordinal: number, doc: number) => void): void {
-    for (let at = 0, sparse = 0; at < docs.length; at++) {
-      const doc = docs[at] as number;
-      if (this.starts === undefined) {
-        const ordinal = this.ordinals[doc] as number;
-        if (ordinal !== 0) take(ordinal - 1, doc);
-      } else {
-        let slot = doc;
-        if (this.docs !== undefined) {
-          while (sparse < this.docs.length && (this.docs[sparse] as number) < doc) sparse++;
-          if (this.docs[sparse] !== doc) continue;
-          slot = sparse;
-        }
-        const end = this.starts[slot + 1] as number;
-        for (let n = this.starts[slot] as number; n < end; n++)
-          take(this.ordinals[n] as number, doc);
+  /** Calls back for each ordinal of a document. */
+  each(doc: number, take: (ordinal: number) => void): void {
+    const { docs, ordinals } = this;
+    if (docs === undefined) {
+      const ordinal = ordinals[doc] as number;
+      if (ordinal !== 0) take(ordinal - 1);
+    } else {
+      for (let pair = this.pairOf(docs, doc); docs[pair] === doc; pair++) {
+        take(ordinals[pair] as number);
       }
     }
   }
 
-  /** In how many of the documents each ordinal is. */
+  /** In how many of the documents, which ascend, each ordinal is. */
   countOf(docs: Uint32Array): Uint32Array {
     // The first count is that of the documents without a value.
     const counts = new Uint32Array(this.count + 1);
-    const { starts, ordinals } = this;
-    if (starts === undefined) countSingle(ordinals, docs, counts);
-    else if (this.docs === undefined) countMulti(ordinals, starts, docs, counts);
-    else {
-      this.each(docs, (ordinal) => {
-        counts[ordinal + 1] = (counts[ordinal + 1] as number) + 1;
-      });
-    }
+    if (this.docs === undefined) countSingle(this.ordinals, docs, counts);
+    else countPairs(this.ordinals, this.docs, docs, counts);
     return counts.subarray(1);
   }
 
@@ -193,17 +168,17 @@ function countSingle(ordinals: Numbers, docs: Uint32Array, counts: Uint32Array):
   }
 }
 
-function countMulti(
+function countPairs(
   ordinals: Numbers,
-  starts: Uint32Array,
+  pairDocs: Uint32Array,
   docs: Uint32Array,
   counts: Uint32Array,
 ): void {
-  for (let at = 0; at < docs.length; at++) {
+  for (let at = 0, pair = 0; at < docs.length; at++) {
     const doc = docs[at] as number;
-    const end = starts[doc + 1] as number;
-    for (let n = starts[doc] as number; n < end; n++) {
-      const ordinal = (ordinals[n] as number) + 1;
+    pair = seek(pairDocs, doc, pair);
+    for (; pairDocs[pair] === doc; pair++) {
+      const ordinal = (ordinals[pair] as number) + 1;
       counts[ordinal] = (counts[ordinal] as number) + 1;
     }
   }

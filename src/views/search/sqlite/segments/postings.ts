@@ -2,14 +2,14 @@
  * Posting lists: which documents have a term, and for each the level of its texts that have it. A
  * level stands for the greatest boost among those texts, and among the suggested ones of them.
  *
- *   count, level + 1 or 0, then for each document
+ *   count, level + 1 or 0, where the positions begin, and their length, then for each document
  *   the distance from the one before, and its level where they differ
  *
  * The positions of a word lie apart, document by document: their length, then for each boost (in
  * 1/64) the number of positions and their distances. Texts of one boost are numbered as if they
  * followed each other with a gap between, so no phrase matches across two texts.
  */
-import { ByteReader, type ByteWriter } from "./bytes.ts";
+import { ByteReader, type ByteWriter, type Range } from "./bytes.ts";
 
 /** The greatest boost of the texts with a term; -1 without a suggested one. */
 export type Level = readonly [boost: number, suggested: number];
@@ -21,20 +21,23 @@ export interface Postings {
   readonly docs: Uint32Array;
   /** One for each document. */
   readonly levels: Uint16Array;
+  /** Where the positions are. */
+  readonly positions: Range;
 }
 
-/** Writes the first `count` of lists; documents ascend. */
+/** Writes the first `count` of documents, which ascend, with their levels. */
 export function writePostings(
   writer: ByteWriter,
-  docs: readonly number[],
-  levels: readonly number[],
+  { docs, levels }: { readonly docs: readonly number[]; readonly levels: readonly number[] },
   count: number,
+  positions: Range,
 ): void {
   const level = levels[0] as number;
   let uniform = true;
   for (let at = 1; at < count && uniform; at++) uniform = levels[at] === level;
   writer.varint(count);
   writer.varint(uniform ? level + 1 : 0);
+  for (const number of positions) writer.varint(number);
   let before = -1;
   for (let at = 0; at < count; at++) {
     const doc = docs[at] as number;
@@ -48,6 +51,7 @@ export function readPostings(bytes: Uint8Array): Postings {
   const reader = new ByteReader(bytes);
   const count = reader.varint();
   const uniform = reader.varint() - 1;
+  const positions = [reader.varint(), reader.varint()] as const;
   const docs = new Uint32Array(count);
   const levels = new Uint16Array(count);
   let doc = -1;
@@ -56,7 +60,7 @@ export function readPostings(bytes: Uint8Array): Postings {
     docs[at] = doc;
     levels[at] = uniform < 0 ? reader.varint() : uniform;
   }
-  return { docs, levels };
+  return { docs, levels, positions };
 }
 
 /** Calls back for each document of adjacent posting lists. */
@@ -65,6 +69,8 @@ export function eachPosting(bytes: Uint8Array, take: (doc: number, level: number
   while (reader.at < bytes.length) {
     const count = reader.varint();
     const uniform = reader.varint() - 1;
+    reader.varint();
+    reader.varint();
     let doc = -1;
     for (let at = 0; at < count; at++) {
       doc += reader.varint() + 1;

@@ -3,17 +3,13 @@ import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { CatalogError } from "../../../../core/errors.ts";
 import { ownCommand } from "../../../../lib/command-hint.ts";
-import { preparingOn } from "../../../../storage/sqlite/prepared.ts";
+import { numberOf, preparingOn } from "../../../../storage/sqlite/prepared.ts";
+import type { SearchDocument } from "../../search.ts";
+import { decodeDocument } from "../../stored-document.ts";
 import { CHUNK_BYTES, firstChunk, searchSchema } from "../schema.ts";
 import { bytesOf, type Range } from "./bytes.ts";
 import { Segment, type SegmentBytes, type SegmentDirectory, type SegmentRow } from "./segment.ts";
-import type { BuiltSegment } from "./segment-writer.ts";
-
-/** How often segments or tombstones have changed, and the last id that was given to a document. */
-export interface StoredState {
-  readonly turn: number;
-  readonly document: number;
-}
+import { type BuiltSegment, buildSegment, type IndexedDocument } from "./segment-builder.ts";
 
 /** Where the parts of segments stay in memory. */
 export interface Parts {
@@ -25,32 +21,59 @@ export interface Parts {
 /** Reads a range of a segment into memory that is as long. */
 export type ReadInto = (memory: Uint8Array, segment: SegmentRow, range: Range) => void;
 
-type SegmentColumns = readonly [
-  ...[first: number, last: number, bytes: number, content: number],
-  ...[directory: string, sum: number],
-];
+export type ShareParts = (readInto: ReadInto) => Parts;
 
 const damaged = (what: string): CatalogError =>
   new CatalogError("unavailable", `the view "${searchSchema.view}" is damaged: ${what}`, {
     hint: `Run: ${ownCommand(`rebuild ${searchSchema.view}`)}`,
   });
 
-const sumOfSegment = (numbers: readonly number[], directory: string): number =>
-  crc32(directory, crc32(numbers.join()));
+type SegmentNumbers = Pick<SegmentRow, "first" | "last" | "docs" | "bytes" | "content">;
+
+const sumOfSegment = (
+  { first, last, docs, bytes, content }: SegmentNumbers,
+  directory: string,
+): number => crc32(directory, crc32([first, last, docs, bytes, content].join()));
 
 const sumOfChunk = (id: number, bytes: Uint8Array): number => crc32(bytes, crc32(String(id)));
 
-export type ShareParts = (readInto: ReadInto) => Parts;
+/**
+ * Builds a segment of the documents of a range of ids. A damaged document is left out: it
+ * must not prevent later writes, and verification finds it.
+ */
+export function buildRange(db: DatabaseSync, [first, last]: Range): BuiltSegment | undefined {
+  const select = preparingOn(db).arrays<readonly [id: number, urn: string, json: string]>(
+    "SELECT id, urn, json FROM document WHERE id BETWEEN ? AND ?",
+  );
+  const inOrder = select.all(first, last).sort(([, a], [, b]) => (a < b ? -1 : 1));
+  function* documents(): Iterable<IndexedDocument> {
+    for (const [id, urn, json] of inOrder) {
+      const document = decoded(urn, json);
+      if (document !== undefined) yield { id, document };
+    }
+  }
+  return buildSegment(documents());
+}
+
+function decoded(urn: string, json: string): SearchDocument | undefined {
+  try {
+    return decodeDocument(urn, json);
+  } catch {
+    return undefined;
+  }
+}
 
 export type SegmentReader = ReturnType<typeof createSegmentReader>;
 
 /** `shareParts`: where readers share the parts of segments; without it each segment has its own. */
 export function createSegmentReader(db: DatabaseSync, shareParts?: ShareParts) {
   const { arrays, objects } = preparingOn(db);
-  const selectState = objects<StoredState>("SELECT turn, document FROM state");
-  const selectIds = arrays<readonly [id: number]>("SELECT id FROM segment ORDER BY first");
-  const selectSegment = arrays<SegmentColumns>(
-    "SELECT first, last, bytes, content, directory, sum FROM segment WHERE id = ?",
+  const selectTurn = arrays<readonly [number]>("SELECT turn FROM state");
+  const selectRows = objects<SegmentRow>(
+    "SELECT id, first, last, docs, bytes, content FROM segment ORDER BY first",
+  );
+  const selectDirectory = arrays<readonly [directory: string, sum: number]>(
+    "SELECT directory, sum FROM segment WHERE id = ?",
   );
   const selectChunks = arrays<readonly [id: number, bytes: Uint8Array, sum: number]>(
     "SELECT id, bytes, sum FROM chunk WHERE id BETWEEN ? AND ? ORDER BY id",
@@ -62,34 +85,13 @@ export function createSegmentReader(db: DatabaseSync, shareParts?: ShareParts) {
     "SELECT id, urn FROM tombstone WHERE turn > ?",
   );
   const parts = shareParts?.(readInto);
-  /** Rows that were read before; a row never changes. */
-  const known = new Map<number, SegmentRow>();
   let opened: { readonly turn: number; readonly segments: readonly Segment[] } = noneOpened;
 
-  function state(): StoredState {
-    const state = selectState.get();
-    if (state === undefined) throw damaged('the table "state" is empty');
-    return state;
-  }
-
-  function readRow(id: number): SegmentRow {
-    const row = selectSegment.get(id);
-    if (row === undefined) throw damaged(`segment ${id} is missing`);
-    const [first, last, bytes, content, directory, sum] = row;
-    if (sumOfSegment([first, last, bytes, content], directory) !== sum) {
-      throw damaged(`the checksum of segment ${id} does not match`);
-    }
-    return {
-      ...{ id, first, last, bytes, content },
-      directory: JSON.parse(directory) as SegmentDirectory,
-    };
-  }
-
-  function rows(): readonly SegmentRow[] {
-    const found = selectIds.all().map(([id]) => known.get(id) ?? readRow(id));
-    known.clear();
-    for (const row of found) known.set(row.id, row);
-    return found;
+  /** How often segments or tombstones have changed. */
+  function turn(): number {
+    const turn = selectTurn.get()?.[0];
+    if (turn === undefined) throw damaged('the table "state" is empty');
+    return turn;
   }
 
   function readInto(memory: Uint8Array, segment: SegmentRow, [offset, length]: Range): void {
@@ -117,75 +119,73 @@ export function createSegmentReader(db: DatabaseSync, shareParts?: ShareParts) {
     return memory;
   }
 
-  function segmentBytes(row: SegmentRow): SegmentBytes {
+  function bytesOfSegment(row: SegmentRow): SegmentBytes {
     const load = (part: Range) => parts?.load(row, part) ?? read(row, part);
+    if (row.bytes > CHUNK_BYTES) return { load, read: (range) => read(row, range) };
     // A small segment is loaded whole.
-    if (row.bytes <= CHUNK_BYTES) return inMemory(load([0, row.bytes]));
-    return { load, read: (range) => read(row, range) };
+    const memory = load([0, row.bytes]);
+    const part = (range: Range) => bytesOf(memory, range);
+    return { load: part, read: part };
   }
 
   /** Opens a segment, and marks its documents that have a tombstone. */
-  function open(row: SegmentRow, bytes: SegmentBytes): Segment {
-    const segment = new Segment(row, bytes);
+  function open(row: SegmentRow): Segment {
+    const [text, sum] = selectDirectory.get(row.id) ?? ["", undefined];
+    if (sumOfSegment(row, text) !== sum) {
+      throw damaged(`the checksum of segment ${row.id} does not match`);
+    }
+    const segment = new Segment(row, JSON.parse(text) as SegmentDirectory, bytesOfSegment(row));
     for (const [id, urn] of selectDeleted.all(row.first, row.last)) segment.delete(id, urn);
     return segment;
   }
 
   return {
-    state,
+    turn,
     /** In the order of their documents. */
-    rows,
+    rows: () => selectRows.all(),
     /** The segments of the transaction in the order of their documents, with those that are deleted. */
     segments(): readonly Segment[] {
-      const { turn } = state();
-      if (turn === opened.turn) return opened.segments;
+      const now = turn();
+      if (now === opened.turn) return opened.segments;
       const before = new Map(opened.segments.map((segment) => [segment.row.id, segment]));
       for (const [id, urn] of before.size === 0 ? [] : selectDeletedAfter.all(opened.turn)) {
         for (const segment of opened.segments) segment.delete(id, urn);
       }
-      const now = rows();
-      const segments = now.map((row) => before.get(row.id) ?? open(row, segmentBytes(row)));
-      parts?.retain(now);
-      opened = { turn, segments };
+      const rows = selectRows.all();
+      const segments = rows.map((row) => before.get(row.id) ?? open(row));
+      parts?.retain(rows);
+      opened = { turn: now, segments };
       return segments;
     },
-    /** A segment for one use, with all its bytes in memory. */
-    openWhole: (row: SegmentRow): Segment => open(row, inMemory(read(row, [0, row.bytes]))),
     read,
-    /** Releases the memory of the segments. */
+    /** Closes the segments: after a transaction that is rolled back, their ids are given again. */
     release(): void {
       opened = noneOpened;
-    },
-    /** Forgets rows as well: ids of a transaction that is rolled back are given again. */
-    forget(): void {
-      opened = noneOpened;
-      known.clear();
     },
   };
 }
 
 const noneOpened = { turn: -1, segments: [] };
 
-function inMemory(memory: Uint8Array): SegmentBytes {
-  const read = (range: Range) => bytesOf(memory, range);
-  return { load: read, read };
-}
-
 export function createSegmentWriter(db: DatabaseSync) {
+  const { arrays } = preparingOn(db);
+  const selectLast = arrays<readonly [number]>("SELECT coalesce(max(last), 0) FROM segment");
   const insertSegment = db.prepare(`
-    INSERT INTO segment (first, last, bytes, content, directory, sum) VALUES (?, ?, ?, ?, ?, ?)`);
+    INSERT INTO segment (first, last, docs, bytes, content, directory, sum)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`);
   const insertChunk = db.prepare("INSERT INTO chunk (id, bytes, sum) VALUES (?, ?, ?)");
   const removeSegment = db.prepare("DELETE FROM segment WHERE id = ?");
   const removeChunks = db.prepare("DELETE FROM chunk WHERE id BETWEEN ? AND ?");
   return {
-    /** Stores a segment of documents from `first` to `last`. */
-    add(
-      { directory, bytes }: BuiltSegment,
-      [first, last]: readonly [first: number, last: number],
-    ): void {
+    /** The greatest id of a document that is in a segment, or was. */
+    lastId: () => numberOf(selectLast),
+    /** Stores a segment of the documents of a range. */
+    add({ directory, bytes }: BuiltSegment, [first, last]: Range): void {
       const text = JSON.stringify(directory);
-      const numbers = [first, last, bytes.length, crc32(bytes)];
-      const added = insertSegment.run(...numbers, text, sumOfSegment(numbers, text));
+      const { docs } = directory;
+      const row = { first, last, docs, bytes: bytes.length, content: crc32(bytes) };
+      const sum = sumOfSegment(row, text);
+      const added = insertSegment.run(first, last, docs, bytes.length, row.content, text, sum);
       let chunk = firstChunk(Number(added.lastInsertRowid));
       for (let from = 0; from < bytes.length; from += CHUNK_BYTES) {
         const part = bytes.subarray(from, from + CHUNK_BYTES);
@@ -193,7 +193,7 @@ export function createSegmentWriter(db: DatabaseSync) {
         chunk++;
       }
     },
-    remove({ id }: SegmentRow): void {
+    remove(id: number): void {
       removeSegment.run(id);
       removeChunks.run(firstChunk(id), firstChunk(id + 1) - 1);
     },

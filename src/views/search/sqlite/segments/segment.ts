@@ -4,13 +4,11 @@
  * which are loaded when a query needs them first, and the lists of terms, of which each query reads those
  * of its terms.
  */
-import { crc32 } from "node:zlib";
-import type { ReadBytes } from "./byte-lists.ts";
 import { integersOf, type Numbers, type Range } from "./bytes.ts";
 import { Dictionary, type DictionaryEntry } from "./dictionary.ts";
 import { type FieldEntry, FieldValues } from "./doc-values.ts";
 import type { Level } from "./postings.ts";
-import { Terms, type TermsEntry } from "./terms.ts";
+import { type ReadBytes, Terms, type TermsEntry } from "./terms.ts";
 
 /** The layout of a segment: ranges of the core, of the part of a field, or of the segment. */
 export interface SegmentDirectory {
@@ -22,9 +20,7 @@ export interface SegmentDirectory {
   /** By document: the distance of its id from the first one. */
   readonly ids: Range;
   readonly urns: DictionaryEntry;
-  /** Whole folded values of texts. */
-  readonly wholes: TermsEntry;
-  readonly words: TermsEntry;
+  readonly terms: TermsEntry;
   /** Parts are ranges of the segment. */
   readonly fields: readonly { readonly part: Range; readonly entry: FieldEntry }[];
 }
@@ -38,10 +34,10 @@ export interface SegmentRow {
   /** Ids of the first and the last document that it was built from; no other segment's lie between. */
   readonly first: number;
   readonly last: number;
+  readonly docs: number;
   readonly bytes: number;
   /** CRC-32 of its bytes. */
   readonly content: number;
-  readonly directory: SegmentDirectory;
 }
 
 /** The bytes of a segment. */
@@ -52,47 +48,36 @@ export interface SegmentBytes {
   readonly read: ReadBytes;
 }
 
-/** The term of a longer value is its beginning and a hash; a query for one compares the documents. */
-export const wholeUnitsMax = 32;
-
-export const wholeTerm = (folded: string): string =>
-  folded.length <= wholeUnitsMax
-    ? folded.toWellFormed()
-    : `${wholeBeginning(folded)}${crc32(folded.toWellFormed()).toString(36)}`;
-
-export const wholeBeginning = (folded: string): string =>
-  folded.slice(0, wholeUnitsMax).toWellFormed();
-
 export class Segment {
   readonly row: SegmentRow;
   /** The number of documents. */
   readonly docs: number;
   readonly levels: readonly Level[];
   readonly urns: Dictionary;
-  readonly wholes: Terms;
-  readonly words: Terms;
+  readonly terms: Terms;
   /** 1 for each document that has a tombstone; undefined if none has. */
   deleted: Uint8Array | undefined;
+  private readonly directory: SegmentDirectory;
   private readonly ids: Numbers;
   private readonly bytes: SegmentBytes;
   private readonly fields = new Map<string, FieldValues | undefined>();
   private everyDoc: Uint32Array | undefined;
 
-  constructor(row: SegmentRow, bytes: SegmentBytes) {
-    const { docs, levels, core, ids, urns, wholes, words } = row.directory;
+  constructor(row: SegmentRow, directory: SegmentDirectory, bytes: SegmentBytes) {
+    const { docs, levels, core, ids, urns, terms } = directory;
     const memory = bytes.load(core);
     this.row = row;
+    this.directory = directory;
     this.docs = docs;
     this.levels = levels;
     this.urns = new Dictionary(memory, urns);
-    this.wholes = new Terms(memory, wholes, bytes.read);
-    this.words = new Terms(memory, words, bytes.read);
+    this.terms = new Terms(memory, terms, bytes.read);
     this.ids = integersOf(memory, ids, docs);
     this.bytes = bytes;
   }
 
   idOf(doc: number): number {
-    return this.row.directory.firstId + (this.ids[doc] as number);
+    return this.directory.firstId + (this.ids[doc] as number);
   }
 
   /** Marks a document that this segment was built from as deleted; another is none of it. */
@@ -113,7 +98,7 @@ export class Segment {
   /** The values of a field; undefined if no document has one. */
   field(name: string): FieldValues | undefined {
     if (this.fields.has(name)) return this.fields.get(name);
-    const found = this.row.directory.fields.find(({ entry }) => entry.name === name);
+    const found = this.directory.fields.find(({ entry }) => entry.name === name);
     const values = found && new FieldValues(this.bytes.load(found.part), found.entry);
     this.fields.set(name, values);
     return values;

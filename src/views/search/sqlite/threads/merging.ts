@@ -3,8 +3,9 @@
  * are merged, so that a view has few segments and each document is merged a few times.
  */
 import type { ResourceLimits } from "node:worker_threads";
+import type { Range } from "../segments/bytes.ts";
 import type { SegmentRow } from "../segments/segment.ts";
-import type { Merged } from "./merge-thread.ts";
+import type { Merged, MergeMethods } from "./merge-thread.ts";
 import { Thread } from "./thread.ts";
 
 /** So many adjacent segments of one tier are merged; a tier has so many times the size of the one below. */
@@ -16,11 +17,10 @@ const MERGED_BYTES_MAX = 32 * 1024 * 1024;
 const DELETED_PART_MAX = 0.5;
 const DELETED_MIN = 1_000;
 
-const tierOf = ({ bytes, directory: { docs } }: SegmentRow, fanIn: number): number =>
-  Math.floor(Math.log(Math.max(docs, bytes / TIER_BYTES, 1)) / Math.log(fanIn));
+const tierOf = ({ bytes, docs }: SegmentRow): number =>
+  Math.floor(Math.log(Math.max(docs, bytes / TIER_BYTES, 1)) / Math.log(FAN_IN));
 
 interface MergeLimits {
-  readonly fanIn?: number | undefined;
   /** Of the merged segments together. */
   readonly bytesMax?: number | undefined;
   /** Segments that are being merged. */
@@ -30,9 +30,9 @@ interface MergeLimits {
 /** Adjacent segments that are due to be merged. */
 export function dueMerge<S extends SegmentRow>(
   rows: readonly S[],
-  { fanIn = FAN_IN, bytesMax = MERGED_BYTES_MAX, busy = [] }: MergeLimits = {},
+  { bytesMax = MERGED_BYTES_MAX, busy = [] }: MergeLimits = {},
 ): readonly S[] | undefined {
-  const tiers = rows.map((row) => (busy.includes(row.id) ? Infinity : tierOf(row, fanIn)));
+  const tiers = rows.map((row) => (busy.includes(row.id) ? Infinity : tierOf(row)));
   for (const tier of [...new Set(tiers)].sort((a, b) => a - b)) {
     for (let from = 0; from < rows.length && tier < Infinity; ) {
       let to = from;
@@ -42,7 +42,7 @@ export function dueMerge<S extends SegmentRow>(
         if (bytes > bytesMax) break;
         to++;
       }
-      if (to - from >= fanIn) return rows.slice(from, to);
+      if (to - from >= FAN_IN) return rows.slice(from, to);
       from = to + 1;
     }
   }
@@ -74,57 +74,38 @@ export const dueRewrite = <S extends SegmentRow>(
 ): S | undefined =>
   rows.find((row) => {
     const deleted = deletedIn(row);
-    return deleted >= DELETED_MIN && deleted > row.directory.docs * DELETED_PART_MAX;
+    return deleted >= DELETED_MIN && deleted > row.docs * DELETED_PART_MAX;
   });
 
-/** Merges in a thread, one after the other. */
-interface Merger {
-  merge(segments: readonly number[]): Promise<Merged>;
-  /** Ends the thread; a merge that still runs fails. */
-  close(): void;
+/** A merge that runs in a thread. */
+export interface Merge {
+  /** The ids of the segments. */
+  readonly segments: readonly number[];
+  readonly merged: Promise<Merged>;
+  /** Ends the thread: `merged` fails. */
+  end(): void;
 }
-
-/** A thread without a merge ends after so long: it keeps the memory of its last merge. */
-const IDLE_MS = 10_000;
 
 /** A merge makes much garbage; a small young generation halves the memory of the thread. */
 const resourceLimits: ResourceLimits = { maxYoungGenerationSizeMb: 12 };
 
-/** `path`: the file of the view. The thread starts with the first merge. */
-export function createMerger(path: string): Merger {
-  let thread: Thread<readonly number[], Merged> | undefined;
-  let idle: NodeJS.Timeout | undefined;
-
-  function close(): void {
-    clearTimeout(idle);
-    void thread?.end(new Error("the merge thread of the search view ended"));
-    thread = undefined;
+/** Merges adjacent segments. `path`: the file of the view. */
+export function startMerge(path: string, rows: readonly SegmentRow[]): Merge {
+  const thread = new Thread<MergeMethods>(new URL("./merge-thread.ts", import.meta.url), {
+    ...{ workerData: path, name: "search merge", resourceLimits },
+    onEnd: end,
+  });
+  function end(): void {
+    void thread.end(new Error("the merge thread of the search view ended"));
   }
-
-  function start(): Thread<readonly number[], Merged> {
-    const file = new URL("./merge-thread.ts", import.meta.url);
-    const started = new Thread<readonly number[], Merged>(file, {
-      ...{ workerData: path, name: "search merge", resourceLimits },
-      onEnd: () => {
-        if (thread === started) close();
-      },
-    });
-    return started;
-  }
-
-  return {
-    merge(segments) {
-      clearTimeout(idle);
-      // Nobody waits for the merge before this one any more.
-      if (thread?.isIdle === false) close();
-      thread ??= start();
-      const merged = thread.ask(segments);
-      const rest = () => {
-        idle = setTimeout(close, IDLE_MS).unref();
-      };
-      merged.then(rest, () => {});
-      return merged;
-    },
-    close,
-  };
+  const merged = thread.call("merge", rangeOf(rows)).finally(end);
+  // A later call takes the result, also a failure.
+  merged.catch(() => {});
+  return { segments: rows.map(({ id }) => id), merged, end };
 }
+
+/** The ids of the documents of adjacent segments. */
+export const rangeOf = (rows: readonly SegmentRow[]): Range => [
+  rows[0]?.first ?? 0,
+  rows.at(-1)?.last ?? 0,
+];

@@ -6,8 +6,9 @@
  */
 import { availableParallelism } from "node:os";
 import { CatalogError } from "../../../../core/errors.ts";
+import type { SearchIndex } from "../query/search-index.ts";
 import { searchSchema } from "../schema.ts";
-import type { Answers, Question, SearchThreadData } from "./search-thread.ts";
+import type { SearchThreadData } from "./search-thread.ts";
 import { Thread } from "./thread.ts";
 
 export interface ReaderOptions {
@@ -22,16 +23,13 @@ const LIMIT_MS = 2_000;
 
 const threadsMax = (): number => Math.max(2, availableParallelism() - 1);
 
-type Answer = Answers[Question["kind"]];
-
-interface Pending extends PromiseWithResolvers<Answer> {
-  readonly question: Question;
-}
-
 interface ReaderPool {
-  ask<K extends Question["kind"]>(question: Extract<Question, { kind: K }>): Promise<Answers[K]>;
+  /** Calls a method of an idle thread. */
+  readonly call: SearchThread["call"];
   close(): Promise<void>;
 }
+
+type SearchThread = Thread<SearchIndex>;
 
 let pools = 0;
 
@@ -39,9 +37,11 @@ export function createReaderPool(
   path: string,
   { threads: most = threadsMax(), limitMs = LIMIT_MS }: ReaderOptions = {},
 ): ReaderPool {
-  const waiting: Pending[] = [];
+  /** Calls that wait for a thread. */
+  const waiting: PromiseWithResolvers<SearchThread>[] = [];
   let data = sharedData();
-  let threads: Thread<Question, Answer>[] = [];
+  let threads: SearchThread[] = [];
+  let idle: SearchThread[] = [];
   let closed = false;
 
   function sharedData(): SearchThreadData {
@@ -49,47 +49,49 @@ export function createReaderPool(
     return { path, limitMs, channel, lock: new SharedArrayBuffer(4) };
   }
 
-  function start(): Thread<Question, Answer> {
-    const file = new URL("./search-thread.ts", import.meta.url);
-    const thread = new Thread<Question, Answer>(file, {
+  function start(): SearchThread {
+    const thread: SearchThread = new Thread(new URL("./search-thread.ts", import.meta.url), {
       ...{ workerData: data, name: "search" },
       onEnd: (cause) => {
         const why = cause === undefined ? "ended" : `ended: ${cause}`;
         if (threads.includes(thread)) void endAll(unavailable(why, cause));
       },
     });
+    threads.push(thread);
     return thread;
   }
 
-  function dispatch(): void {
-    while (waiting.length > 0) {
-      let idle = threads.find(({ isIdle }) => isIdle);
-      if (idle === undefined) {
-        if (threads.length >= most) return;
-        idle = start();
-        threads.push(idle);
-      }
-      const { question, resolve, reject } = waiting.shift() as Pending;
-      void idle.ask(question).then(resolve, reject).finally(dispatch);
-    }
+  async function acquire(): Promise<SearchThread> {
+    const thread = idle.pop() ?? (threads.length < most ? start() : undefined);
+    if (thread !== undefined) return thread;
+    const wait = Promise.withResolvers<SearchThread>();
+    waiting.push(wait);
+    return await wait.promise;
+  }
+
+  function release(thread: SearchThread): void {
+    if (!threads.includes(thread)) return;
+    const next = waiting.shift();
+    if (next === undefined) idle.push(thread);
+    else next.resolve(thread);
   }
 
   /** The lock may be held by a thread that ended: others get another one. */
   async function endAll(reason: Error): Promise<void> {
     const ended = threads;
     threads = [];
+    idle = [];
     data = sharedData();
     for (const { reject } of waiting.splice(0)) reject(reason);
     await Promise.all(ended.map((thread) => thread.end(reason)));
   }
 
   return {
-    ask<K extends Question["kind"]>(question: Extract<Question, { kind: K }>) {
+    call(method, argument) {
       if (closed) return Promise.reject(unavailable("is closed"));
-      const pending = Promise.withResolvers<Answer>();
-      waiting.push({ question, ...pending });
-      dispatch();
-      return pending.promise as Promise<Answers[K]>;
+      return acquire().then((thread) =>
+        thread.call(method, argument).finally(() => release(thread)),
+      );
     },
     async close() {
       closed = true;

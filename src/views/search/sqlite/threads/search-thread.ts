@@ -1,14 +1,8 @@
 /** A reader thread of the search view: one query at a time. Its other end is reader-pool.ts. */
 import { BroadcastChannel, workerData } from "node:worker_threads";
-import type { FolderAnswer, FolderQuery, SearchQuery } from "../../search.ts";
-import {
-  openSearchIndex,
-  type SearchIndex,
-  type StoredAnswer,
-  type StoredDocument,
-} from "../query/search-index.ts";
+import { openSearchIndex, type SearchIndex } from "../query/search-index.ts";
 import { SharedParts } from "./shared-parts.ts";
-import { answerQuestions } from "./thread.ts";
+import { serve } from "./thread.ts";
 
 export interface SearchThreadData {
   readonly path: string;
@@ -19,30 +13,22 @@ export interface SearchThreadData {
   readonly channel: string;
 }
 
-export type Question =
-  | { readonly kind: "search"; readonly query: SearchQuery }
-  | { readonly kind: "folders"; readonly query: FolderQuery }
-  | { readonly kind: "documents"; readonly urns: readonly string[] };
-
-export interface Answers {
-  readonly search: StoredAnswer;
-  readonly folders: FolderAnswer;
-  readonly documents: readonly (StoredDocument | undefined)[];
-}
-
 const { path, limitMs, lock, channel } = workerData as SearchThreadData;
 const messages = new BroadcastChannel(channel);
-let index: SearchIndex | undefined;
+let opened: SearchIndex | undefined;
 
-answerQuestions((question: Question): Answers[Question["kind"]] => {
+function index(): SearchIndex {
   // A view that cannot be opened now may be there for the next query.
-  index ??= openSearchIndex(path, limitMs, (readInto) => new SharedParts(lock, messages, readInto));
-  switch (question.kind) {
-    case "search":
-      return index.search(question.query);
-    case "folders":
-      return index.folders(question.query);
-    case "documents":
-      return index.documents(question.urns);
-  }
+  opened ??= openSearchIndex(
+    path,
+    limitMs,
+    (readInto) => new SharedParts(lock, messages, readInto),
+  );
+  return opened;
+}
+
+serve<SearchIndex>({
+  search: (query) => index().search(query),
+  folders: (query) => index().folders(query),
+  documents: (urns) => index().documents(urns),
 });

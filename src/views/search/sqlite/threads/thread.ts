@@ -1,14 +1,14 @@
-/** A thread that answers one question at a time: both ends. */
+/** A thread that answers one call at a time: both ends. */
 import { parentPort, type ResourceLimits, Worker } from "node:worker_threads";
 import { assert } from "../../../../core/errors.ts";
-import { type Connection, connect, type Transfer } from "../../../../core/thread-calls.ts";
+import { type Connection, connect } from "../../../../core/thread-calls.ts";
 
-type Answering<Q, A> = { readonly answer: (question: Q) => A };
+type Methods<M> = { readonly [K in keyof M]: (argument: never) => unknown };
 
-/** In the thread: answers each message. */
-export function answerQuestions<Q, A>(answer: (question: Q) => A | Transfer<A>): void {
+/** In the thread: serves these methods. */
+export function serve<M extends Methods<M>>(methods: M): void {
   assert(parentPort !== null, "this module runs in a thread of its own");
-  connect(parentPort, { answer });
+  connect(parentPort, methods);
 }
 
 interface ThreadOptions {
@@ -20,10 +20,9 @@ interface ThreadOptions {
 }
 
 /** Keeps the process alive only while it answers. */
-export class Thread<Q, A> {
+export class Thread<M extends Methods<M>> {
   private readonly worker: Worker;
-  private readonly connection: Connection<Answering<Q, A>>;
-  private answering = false;
+  private readonly connection: Connection<M>;
 
   constructor(file: URL, { onEnd, ...options }: ThreadOptions) {
     this.worker = new Worker(file, options);
@@ -36,23 +35,20 @@ export class Thread<Q, A> {
     this.worker.on("exit", () => onEnd(cause));
   }
 
-  get isIdle(): boolean {
-    return !this.answering;
-  }
-
-  /** The thread is idle. */
-  async ask(question: Q): Promise<Awaited<A>> {
-    this.answering = true;
+  /** One at a time. */
+  async call<K extends keyof M & string>(
+    method: K,
+    argument: Parameters<M[K]>[0],
+  ): Promise<Awaited<ReturnType<M[K]>>> {
     this.worker.ref();
     try {
-      return await this.connection.call("answer", question);
+      return await this.connection.call(method, argument);
     } finally {
-      this.answering = false;
       this.worker.unref();
     }
   }
 
-  /** Ends the thread; its question fails with this error. */
+  /** Ends the thread; its call fails with this error. */
   async end(reason: Error): Promise<void> {
     this.connection.end(reason);
     await this.worker.terminate();

@@ -1,0 +1,155 @@
+/** Builds the terms of a segment (terms.ts): an inverted index of the texts of its documents. */
+import type { DocumentText } from "../../search.ts";
+import { ByteWriter, keyOf } from "./bytes.ts";
+import { DictionaryWriter } from "./dictionary.ts";
+import { type Level, LevelTable, writePositions, writePostings } from "./postings.ts";
+import { type TermsEntry, wholeTerm, wordTerm } from "./terms.ts";
+
+/** The position of a whole value. */
+const NOWHERE = -1;
+
+/** Collects where terms occur, document by document and by ascending boost, and sorts by term in the end. */
+export class TermsBuilder {
+  private readonly table = new LevelTable();
+  /** Terms of whole values, and words, numbered as they come. Whole values sort before words. */
+  private readonly wholes = new Map<string, number>();
+  private readonly words = new Map<string, number>();
+  private readonly occurrences: Record<"terms" | "docs" | "levels" | "positions", number[]> = {
+    ...{ terms: [], docs: [], levels: [], positions: [] },
+  };
+
+  /** Documents come in ascending order. */
+  add(doc: number, texts: readonly DocumentText[]): void {
+    let position = 0;
+    let before = -1;
+    for (const { boost, suggested, ...text } of texts.toSorted((a, b) => a.boost - b.boost)) {
+      if (boost !== before) position = 0;
+      before = boost;
+      const level = this.table.numberOf(boost, suggested ? boost : -1);
+      this.occurs(this.wholes, wholeTerm(text.folded), doc, level, NOWHERE);
+      for (const word of text.words) {
+        this.occurs(this.words, word.toWellFormed(), doc, level, position++);
+      }
+      // The gap keeps a phrase within one text.
+      position++;
+    }
+  }
+
+  private occurs(
+    numberOf: Map<string, number>,
+    text: string,
+    doc: number,
+    level: number,
+    position: number,
+  ): void {
+    const { terms, docs, levels, positions } = this.occurrences;
+    let number = numberOf.get(text);
+    if (number === undefined) {
+      number = this.wholes.size + this.words.size;
+      numberOf.set(text, number);
+    }
+    terms.push(number);
+    docs.push(doc);
+    levels.push(level);
+    positions.push(position);
+  }
+
+  /** Appends the dictionary to `core`, and the lists to `segment`. */
+  write(
+    core: ByteWriter,
+    segment: ByteWriter,
+  ): { readonly terms: TermsEntry; readonly levels: readonly Level[] } {
+    const sorted = this.sorted();
+    const dictionary = new DictionaryWriter(core);
+    const postings = new ByteWriter();
+    const positions = new ByteWriter();
+    const write = (numberOf: ReadonlyMap<string, number>, termOf: (text: string) => string) => {
+      for (const text of [...numberOf.keys()].sort()) {
+        const number = numberOf.get(text) as number;
+        const range = [sorted.ends[number - 1] ?? 0, sorted.ends[number] as number] as const;
+        const start = postings.length;
+        this.writeTerm(sorted, range, postings, positions);
+        dictionary.add(keyOf(termOf(text)), [start, postings.length - start]);
+      }
+    };
+    write(this.wholes, (term) => term);
+    write(this.words, wordTerm);
+    return {
+      terms: {
+        dictionary: dictionary.end(),
+        postings: segment.section(postings.view()),
+        positions: segment.section(positions.view()),
+      },
+      levels: this.table.levels,
+    };
+  }
+
+  /** The postings of the term that is written: the first of lists that are reused. */
+  private readonly postings = { docs: [] as number[], levels: [] as number[] };
+  private readonly scratch = new ByteWriter();
+
+  private writeTerm(
+    { docs, levels, positions }: Occurrences,
+    [start, end]: readonly [start: number, end: number],
+    postingLists: ByteWriter,
+    positionLists: ByteWriter,
+  ): void {
+    const { scratch, table } = this;
+    const positionsFrom = positionLists.length;
+    let count = 0;
+    for (let from = start; from < end; ) {
+      const doc = docs[from] as number;
+      scratch.length = 0;
+      let [boost, suggested] = [-1, -1];
+      while (from < end && docs[from] === doc) {
+        const first = from;
+        boost = table.levels[levels[first] as number]?.[0] ?? 0;
+        for (; docs[from] === doc && from < end; from++) {
+          const level = table.levels[levels[from] as number] as Level;
+          if (level[0] !== boost) break;
+          suggested = Math.max(suggested, level[1]);
+        }
+        if (positions[first] !== NOWHERE) writePositions(scratch, boost, positions, [first, from]);
+      }
+      this.postings.docs[count] = doc;
+      this.postings.levels[count++] = table.numberOf(boost, suggested);
+      if (scratch.length === 0) continue;
+      positionLists.varint(scratch.length);
+      positionLists.bytes(scratch.buffer, 0, scratch.length);
+    }
+    const range = [positionsFrom, positionLists.length - positionsFrom] as const;
+    writePostings(postingLists, this.postings, count, range);
+  }
+
+  /** The occurrences in the order of the numbers of their terms; those of term n end at `ends[n]`. */
+  private sorted(): Occurrences {
+    const { terms, docs, levels, positions } = this.occurrences;
+    /** Where the next occurrence of each term goes. */
+    const next = new Uint32Array(this.wholes.size + this.words.size + 1);
+    for (const term of terms) next[term + 1] = (next[term + 1] as number) + 1;
+    for (let term = 1; term < next.length; term++) {
+      next[term] = (next[term] as number) + (next[term - 1] as number);
+    }
+    const sorted = {
+      docs: new Uint32Array(terms.length),
+      levels: new Uint16Array(terms.length),
+      positions: new Int32Array(terms.length),
+    };
+    for (let n = 0; n < terms.length; n++) {
+      const term = terms[n] as number;
+      const at = next[term] as number;
+      sorted.docs[at] = docs[n] as number;
+      sorted.levels[at] = levels[n] as number;
+      sorted.positions[at] = positions[n] as number;
+      next[term] = at + 1;
+    }
+    return { ...sorted, ends: next };
+  }
+}
+
+interface Occurrences {
+  readonly docs: Uint32Array;
+  readonly levels: Uint16Array;
+  readonly positions: Int32Array;
+  readonly ends: Uint32Array;
+}
