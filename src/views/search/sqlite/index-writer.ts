@@ -23,7 +23,7 @@ import {
 } from "./threads/merging.ts";
 
 /** JSON of the documents of a new segment: the memory of a build grows with it. */
-const JSON_BYTES_MAX = 32 * 1024 * 1024;
+const JSON_BYTES_MAX = 8 * 1024 * 1024;
 /** Segments that are merged within a batch. */
 const INLINE_BYTES_MAX = 256 * 1024;
 /** Entities of one page of `holding`. */

@@ -3,7 +3,6 @@
  * facets, folders. A document counts once for each combination that it has.
  */
 import type { FieldValue } from "../../search.ts";
-import type { Segment } from "../segments/segment.ts";
 import type { Deadline } from "./deadline.ts";
 import type { Matched } from "./top-hits.ts";
 
@@ -50,22 +49,24 @@ export function countCombinations(
   let current = 0;
   let documents = 0;
 
-  /** Adds to the list of a place the texts that a document has in a field. */
-  function collectorOf(place: number, segment: Segment, field: string) {
+  /** Adds to the numbers of a place those of the texts that a document has in a field. */
+  function collectorOf(place: number, { segment, found: { docs } }: Matched, field: string) {
     const values = segment.field(field.toWellFormed());
     if (values === undefined) return [];
-    const numberOf = new Int32Array(values.count);
+    const numbers = new Int32Array(values.count);
     const own = found[place] as (typeof found)[number];
+    const number = (value: FieldValue, ordinal: number): void => {
+      const text = places[place]?.textOf(value);
+      const known = text === undefined ? NONE : tree.numberOf(place, text);
+      numbers[ordinal] = place === 0 ? tree.child(ROOT, 0, known) : known;
+    };
+    if (docs.length > values.count) values.eachValue(number);
     const take = (ordinal: number): void => {
-      if (numberOf[ordinal] === UNKNOWN) {
-        const text = places[place]?.textOf(values.value(ordinal));
-        const number = text === undefined ? NONE : tree.numberOf(place, text);
-        numberOf[ordinal] = place === 0 ? tree.child(ROOT, 0, number) : number;
-      }
-      const number = numberOf[ordinal] as number;
-      if (number === NONE || own.last[number] === current) return;
-      own.last[number] = current;
-      own.numbers[own.count++] = number;
+      if (numbers[ordinal] === UNKNOWN) number(values.value(ordinal), ordinal);
+      const known = numbers[ordinal] as number;
+      if (known === NONE || own.last[known] === current) return;
+      own.last[known] = current;
+      own.numbers[own.count++] = known;
     };
     return [(doc: number) => values.each(doc, take)];
   }
@@ -83,16 +84,17 @@ export function countCombinations(
     }
   }
 
-  for (const { segment, found: matched } of all) {
+  for (const matched of all) {
+    const { docs } = matched.found;
     const collectors = places.map(({ fields }, n) =>
-      fields.flatMap((field) => collectorOf(n, segment, field)),
+      fields.flatMap((field) => collectorOf(n, matched, field)),
     );
     if (collectors.some(({ length }) => length === 0)) continue;
     const inOrder = collectors.flat();
-    for (let at = 0; at < matched.docs.length; at++) {
+    for (let at = 0; at < docs.length; at++) {
       current++;
       for (const own of found) own.count = 0;
-      for (const collect of inOrder) collect(matched.docs[at] as number);
+      for (const collect of inOrder) collect(docs[at] as number);
       if (found[0]?.count !== 0) documents++;
       count(ROOT, 0);
     }

@@ -2,8 +2,8 @@
  * Sets of documents of one segment with their scores: what an expression matches. Operations on
  * sorted lists; scores are multiples of 1/64, so sums are exact.
  */
-import { lowerBound } from "../segments/bytes.ts";
-import type { Postings } from "../segments/postings.ts";
+import { seek } from "../segments/bytes.ts";
+import type { Postings } from "../segments/terms.ts";
 
 export interface DocSet {
   /** Ascending. */
@@ -98,25 +98,13 @@ export function intersect(a: DocSet, b: DocSet): DocSet {
   return { docs: docs.subarray(0, end), scores: scores.subarray(0, end) };
 }
 
-/** A list that is so many times as long is searched, not read. */
-const SEARCHED_TIMES = 32;
-
 /** Calls back with the indexes of each document that is in both lists. */
 function eachCommon(a: Uint32Array, b: Uint32Array, take: (inA: number, inB: number) => void) {
-  if (a.length > b.length) return eachCommon(b, a, (inB, inA) => take(inA, inB));
-  if (b.length > a.length * SEARCHED_TIMES) {
-    for (let m = 0, n = 0; m < a.length; m++) {
-      n = lowerBound(b, a[m] as number, n);
-      if (b[n] === a[m]) take(m, n);
-    }
-    return;
-  }
-  for (let m = 0, n = 0; m < a.length && n < b.length; ) {
-    const left = a[m] as number;
-    const right = b[n] as number;
-    if (left === right) take(m, n);
-    if (left <= right) m++;
-    if (right <= left) n++;
+  for (let m = 0, n = 0; m < a.length && n < b.length; m++) {
+    n = seek(b, a[m] as number, n);
+    if (n === b.length) return;
+    if (b[n] === a[m]) take(m, n);
+    else m = seek(a, b[n] as number, m) - 1;
   }
 }
 
@@ -142,7 +130,7 @@ export function without(set: DocSet, others: Uint32Array): DocSet {
   if (others.length === 0) return set;
   let at = 0;
   return filter(set, (doc) => {
-    while (at < others.length && (others[at] as number) < doc) at++;
+    at = seek(others, doc, at);
     return others[at] !== doc;
   });
 }

@@ -1,9 +1,8 @@
 /** Matches phrases by the positions of their words, which only these queries read. */
 import type { Expression } from "../../search.ts";
 import { ByteReader, lowerBound } from "../segments/bytes.ts";
-import { boostOf, readPositions } from "../segments/postings.ts";
 import type { Segment } from "../segments/segment.ts";
-import { wordTerm } from "../segments/terms.ts";
+import { boostOf, readPositions, wordTerm } from "../segments/terms.ts";
 import type { Deadline } from "./deadline.ts";
 import { type DocSet, intersect, noDocs, scored, weighted } from "./doc-set.ts";
 

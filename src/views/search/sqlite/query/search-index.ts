@@ -20,11 +20,7 @@ import { simplifiedCondition } from "../../simplified-condition.ts";
 import { decodeDocument } from "../../stored-document.ts";
 import { searchSchema } from "../schema.ts";
 import { type Segment, typeField } from "../segments/segment.ts";
-import {
-  createSegmentReader,
-  type SegmentReader,
-  type ShareParts,
-} from "../segments/segment-store.ts";
+import { createSegmentReader, type Parts, type SegmentReader } from "../segments/segment-store.ts";
 import { countCombinations } from "./combinations.ts";
 import { compileCondition } from "./conditions.ts";
 import { Deadline } from "./deadline.ts";
@@ -56,19 +52,15 @@ export interface SearchIndex {
 }
 
 /** Opens a view that a sink has made. `limitMs` is the time limit of a query. */
-export function openSearchIndex(
-  path: string,
-  limitMs: number,
-  shareParts: ShareParts,
-): SearchIndex {
-  let opened = openFile(path, shareParts);
+export function openSearchIndex(path: string, limitMs: number, parts: Parts): SearchIndex {
+  let opened = openFile(path, parts);
 
   /** A rebuilt view is another file of the same name; without a file this one remains. */
   function current(): OpenFile {
     const file = fileNumber(path);
     if (file !== 0 && opened.file !== file) {
       opened.db.close();
-      opened = openFile(path, shareParts);
+      opened = openFile(path, parts);
     }
     return opened;
   }
@@ -100,13 +92,13 @@ interface OpenFile {
 
 const CACHE_KIB = 4 * 1024;
 
-function openFile(path: string, shareParts: ShareParts): OpenFile {
+function openFile(path: string, parts: Parts): OpenFile {
   const file = fileNumber(path);
   const db = openSqliteViewReader(searchSchema, path);
   try {
     // Each thread has a connection; the operating system caches the pages for all of them.
     db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
-    return { file, db, answers: createAnswers(db, createSegmentReader(db, shareParts)) };
+    return { file, db, answers: createAnswers(db, createSegmentReader(db, parts)) };
   } catch (error) {
     db.close();
     throw error;
@@ -200,16 +192,17 @@ function countFolders(
 ): { readonly folders: readonly Folder[]; readonly total: number } {
   const before = (path + separator).toWellFormed();
   const between = separator.toWellFormed();
-  /** Names of folders that have folders. */
-  const parents = new Set<string>();
-  const nameOf = (value: FieldValue): string | undefined => {
-    if (typeof value !== "string" || !value.startsWith(before)) return undefined;
-    const [name = "", next = ""] = value.slice(before.length).split(between, 2);
-    if (next !== "") parents.add(name);
-    return name || undefined;
+  /** Documents by folder; with `deeper`, only those in folders of the folder. */
+  const count = (deeper: boolean) => {
+    const nameOf = (value: FieldValue): string | undefined => {
+      if (typeof value !== "string" || !value.startsWith(before)) return undefined;
+      const [name = "", next = ""] = value.slice(before.length).split(between, 2);
+      return deeper && next === "" ? undefined : name || undefined;
+    };
+    return countCombinations([{ fields: [field], textOf: nameOf }], all, deadline);
   };
-  const places = [{ fields: [field], textOf: nameOf }];
-  const { combinations, documents } = countCombinations(places, all, deadline);
+  const { combinations, documents } = count(false);
+  const parents = new Set(count(true).combinations.map(({ values: [name] }) => name));
   return {
     folders: combinations
       .map(({ values: [name = ""], count }) => ({ name, count, hasFolders: parents.has(name) }))

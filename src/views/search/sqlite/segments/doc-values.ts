@@ -71,7 +71,10 @@ export class FieldValues {
   /** The ordinal of a value; -1 if no document has it. */
   find(value: FieldValue): number {
     if (typeof value === "boolean") return value ? this.trueAt : this.falseAt;
-    if (typeof value === "number") return indexOfSorted(this.numbers, value);
+    if (typeof value === "number") {
+      const ordinal = lowerBound(this.numbers, value);
+      return this.numbers[ordinal] === value ? ordinal : -1;
+    }
     const ordinal = this.texts.find(value);
     return ordinal < 0 ? -1 : this.textsFrom + ordinal;
   }
@@ -182,10 +185,4 @@ function countPairs(
       counts[ordinal] = (counts[ordinal] as number) + 1;
     }
   }
-}
-
-/** The index of a number in an ascending list; -1 without it. */
-function indexOfSorted(list: Float64Array | Uint32Array, wanted: number): number {
-  const index = lowerBound(list, wanted);
-  return list[index] === wanted ? index : -1;
 }

@@ -38,12 +38,9 @@ export function buildSegment(documents: Iterable<IndexedDocument>): BuiltSegment
   }
   if (ids.length === 0) return undefined;
   const segment = new ByteWriter();
-  const firstId = ids.reduce((first, id) => Math.min(first, id));
-  const distances = ids.map((id) => id - firstId);
-  const greatest = distances.reduce((last, distance) => Math.max(last, distance));
+  const lastId = ids.reduce((last, id) => Math.max(last, id));
   const directory = {
-    ...{ docs: ids.length, firstId, urns: urns.end() },
-    ids: core.section(narrowed(distances, greatest)),
+    ...{ docs: ids.length, urns: urns.end(), ids: core.section(narrowed(ids, lastId)) },
     ...terms.write(core, segment),
     core: segment.section(core.view()),
     fields: Array.from(fields, ([name, field]) => {

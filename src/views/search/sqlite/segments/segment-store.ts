@@ -13,15 +13,21 @@ import { type BuiltSegment, buildSegment, type IndexedDocument } from "./segment
 
 /** Where the parts of segments stay in memory. */
 export interface Parts {
-  load(segment: SegmentRow, part: Range): Uint8Array;
+  /** `read` fills the memory of a part that is not there. */
+  load(segment: SegmentRow, part: Range, read: (memory: Uint8Array) => void): Uint8Array;
   /** Only these segments are in use. */
   retain(segments: readonly SegmentRow[]): void;
 }
 
-/** Reads a range of a segment into memory that is as long. */
-export type ReadInto = (memory: Uint8Array, segment: SegmentRow, range: Range) => void;
-
-export type ShareParts = (readInto: ReadInto) => Parts;
+/** Each segment has its own parts. */
+const ownParts: Parts = {
+  load(_, [, length], read) {
+    const memory = new Uint8Array(length);
+    read(memory);
+    return memory;
+  },
+  retain() {},
+};
 
 const damaged = (what: string): CatalogError =>
   new CatalogError("unavailable", `the view "${searchSchema.view}" is damaged: ${what}`, {
@@ -65,8 +71,7 @@ function decoded(urn: string, json: string): SearchDocument | undefined {
 
 export type SegmentReader = ReturnType<typeof createSegmentReader>;
 
-/** `shareParts`: where readers share the parts of segments; without it each segment has its own. */
-export function createSegmentReader(db: DatabaseSync, shareParts?: ShareParts) {
+export function createSegmentReader(db: DatabaseSync, parts = ownParts) {
   const { arrays, objects } = preparingOn(db);
   const selectTurn = arrays<readonly [number]>("SELECT turn FROM state");
   const selectRows = objects<SegmentRow>(
@@ -84,7 +89,6 @@ export function createSegmentReader(db: DatabaseSync, shareParts?: ShareParts) {
   const selectDeletedAfter = arrays<readonly [id: number, urn: string]>(
     "SELECT id, urn FROM tombstone WHERE turn > ?",
   );
-  const parts = shareParts?.(readInto);
   let opened: { readonly turn: number; readonly segments: readonly Segment[] } = noneOpened;
 
   /** How often segments or tombstones have changed. */
@@ -113,14 +117,11 @@ export function createSegmentReader(db: DatabaseSync, shareParts?: ShareParts) {
     if (end !== length) throw damaged(`segment ${segment.id} lacks ${length - end} bytes`);
   }
 
-  function read(segment: SegmentRow, range: Range): Uint8Array {
-    const memory = new Uint8Array(range[1]);
-    readInto(memory, segment, range);
-    return memory;
-  }
+  const read = (segment: SegmentRow, range: Range): Uint8Array =>
+    ownParts.load(segment, range, (memory) => readInto(memory, segment, range));
 
   function bytesOfSegment(row: SegmentRow): SegmentBytes {
-    const load = (part: Range) => parts?.load(row, part) ?? read(row, part);
+    const load = (part: Range) => parts.load(row, part, (memory) => readInto(memory, row, part));
     if (row.bytes > CHUNK_BYTES) return { load, read: (range) => read(row, range) };
     // A small segment is loaded whole.
     const memory = load([0, row.bytes]);
@@ -153,7 +154,7 @@ export function createSegmentReader(db: DatabaseSync, shareParts?: ShareParts) {
       }
       const rows = selectRows.all();
       const segments = rows.map((row) => before.get(row.id) ?? open(row));
-      parts?.retain(rows);
+      parts.retain(rows);
       opened = { turn: now, segments };
       return segments;
     },

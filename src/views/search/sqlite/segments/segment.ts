@@ -7,8 +7,7 @@
 import { integersOf, type Numbers, type Range } from "./bytes.ts";
 import { Dictionary, type DictionaryEntry } from "./dictionary.ts";
 import { type FieldEntry, FieldValues } from "./doc-values.ts";
-import type { Level } from "./postings.ts";
-import { type ReadBytes, Terms, type TermsEntry } from "./terms.ts";
+import { type Level, type ReadBytes, Terms, type TermsEntry } from "./terms.ts";
 
 /** The layout of a segment: ranges of the core, of the part of a field, or of the segment. */
 export interface SegmentDirectory {
@@ -16,8 +15,7 @@ export interface SegmentDirectory {
   readonly levels: readonly Level[];
   /** Of the segment. */
   readonly core: Range;
-  readonly firstId: number;
-  /** By document: the distance of its id from the first one. */
+  /** Of the documents. */
   readonly ids: Range;
   readonly urns: DictionaryEntry;
   readonly terms: TermsEntry;
@@ -77,7 +75,7 @@ export class Segment {
   }
 
   idOf(doc: number): number {
-    return this.directory.firstId + (this.ids[doc] as number);
+    return this.ids[doc] as number;
   }
 
   /** Marks a document that this segment was built from as deleted; another is none of it. */

@@ -2,8 +2,15 @@
 import type { DocumentText } from "../../search.ts";
 import { ByteWriter, keyOf } from "./bytes.ts";
 import { DictionaryWriter } from "./dictionary.ts";
-import { type Level, LevelTable, writePositions, writePostings } from "./postings.ts";
-import { type TermsEntry, wholeTerm, wordTerm } from "./terms.ts";
+import {
+  type Level,
+  LevelTable,
+  type TermsEntry,
+  wholeTerm,
+  wordTerm,
+  writePositions,
+  writePostings,
+} from "./terms.ts";
 
 /** The position of a whole value. */
 const NOWHERE = -1;

@@ -14,16 +14,12 @@ export interface SearchThreadData {
 }
 
 const { path, limitMs, lock, channel } = workerData as SearchThreadData;
-const messages = new BroadcastChannel(channel);
+const parts = new SharedParts(lock, new BroadcastChannel(channel));
 let opened: SearchIndex | undefined;
 
 function index(): SearchIndex {
   // A view that cannot be opened now may be there for the next query.
-  opened ??= openSearchIndex(
-    path,
-    limitMs,
-    (readInto) => new SharedParts(lock, messages, readInto),
-  );
+  opened ??= openSearchIndex(path, limitMs, parts);
   return opened;
 }
 

@@ -5,7 +5,7 @@
 import { type BroadcastChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import type { Range } from "../segments/bytes.ts";
 import type { SegmentRow } from "../segments/segment.ts";
-import type { Parts, ReadInto } from "../segments/segment-store.ts";
+import type { Parts } from "../segments/segment-store.ts";
 
 interface PartMessage {
   readonly segment: string;
@@ -21,12 +21,10 @@ export class SharedParts implements Parts {
   private readonly channel: BroadcastChannel;
   /** By segment, then by the offset of the part. */
   private readonly parts = new Map<string, Map<number, Uint8Array>>();
-  private readonly readInto: ReadInto;
 
-  constructor(lock: SharedArrayBuffer, channel: BroadcastChannel, readInto: ReadInto) {
+  constructor(lock: SharedArrayBuffer, channel: BroadcastChannel) {
     this.lock = new Int32Array(lock);
     this.channel = channel;
-    this.readInto = readInto;
     channel.onmessage = ({ data }) => this.take(data as PartMessage);
     channel.unref();
   }
@@ -42,7 +40,7 @@ export class SharedParts implements Parts {
     parts.set(offset, new Uint8Array(memory));
   }
 
-  load(segment: SegmentRow, part: Range): Uint8Array {
+  load(segment: SegmentRow, part: Range, read: (memory: Uint8Array) => void): Uint8Array {
     const key = keyOf(segment);
     const known = this.parts.get(key)?.get(part[0]);
     if (known !== undefined) return known;
@@ -53,7 +51,7 @@ export class SharedParts implements Parts {
       const loaded = this.parts.get(key)?.get(part[0]);
       if (loaded !== undefined) return loaded;
       const memory = new SharedArrayBuffer(part[1]);
-      this.readInto(new Uint8Array(memory), segment, part);
+      read(new Uint8Array(memory));
       const message: PartMessage = { segment: key, offset: part[0], memory };
       this.channel.postMessage(message);
       this.take(message);
