@@ -3,12 +3,13 @@
  * facets, folders. A document counts once for each combination that it has.
  */
 import type { FieldValue } from "../../search.ts";
+import type { FieldValues } from "../segments/doc-values.ts";
 import type { Deadline } from "./deadline.ts";
 import type { Matched } from "./top-hits.ts";
 
 interface Place {
   readonly fields: readonly string[];
-  /** The text of a value; undefined for a value that does not count. */
+  /** The text of a value of a document; undefined for a value that does not count. */
   readonly textOf: (value: FieldValue) => string | undefined;
 }
 
@@ -41,66 +42,104 @@ export function countCombinations(
     values.reduce((node, text, n) => tree.child(node, n, tree.numberOf(n, text)), ROOT),
   );
   tree.isOpen = named === undefined;
-  /**
-   * By place: the first `count` of `numbers` are those of the texts of the document, in the first
-   * place those of their nodes. `last` has for each the last document with it, of all segments.
-   */
-  const found = places.map(() => ({ count: 0, numbers: [0], last: [0] }));
-  let current = 0;
-  let documents = 0;
-
-  /** Adds to the numbers of a place those of the texts that a document has in a field. */
-  function collectorOf(place: number, { segment, found: { docs } }: Matched, field: string) {
-    const values = segment.field(field.toWellFormed());
-    if (values === undefined) return [];
-    const numbers = new Int32Array(values.count);
-    const own = found[place] as (typeof found)[number];
-    const number = (value: FieldValue, ordinal: number): void => {
-      const text = places[place]?.textOf(value);
-      const known = text === undefined ? NONE : tree.numberOf(place, text);
-      numbers[ordinal] = place === 0 ? tree.child(ROOT, 0, known) : known;
-    };
-    if (docs.length > values.count) values.eachValue(number);
-    const take = (ordinal: number): void => {
-      if (numbers[ordinal] === UNKNOWN) number(values.value(ordinal), ordinal);
-      const known = numbers[ordinal] as number;
-      if (known === NONE || own.last[known] === current) return;
-      own.last[known] = current;
-      own.numbers[own.count++] = known;
-    };
-    return [(doc: number) => values.each(doc, take)];
-  }
-
-  function count(node: number, place: number): void {
-    const own = found[place];
-    if (own === undefined) (tree.nodes[node] as Combination).count++;
-    else {
-      deadline.spend(8 * own.count);
-      for (let n = 0; n < own.count; n++) {
-        const number = own.numbers[n] as number;
-        const child = place === 0 ? number : tree.child(node, place, number);
-        if (child !== NONE) count(child, place + 1);
-      }
-    }
-  }
-
-  for (const matched of all) {
-    const { docs } = matched.found;
-    const collectors = places.map(({ fields }, n) =>
-      fields.flatMap((field) => collectorOf(n, matched, field)),
+  const counter = new Counter(places, tree, deadline);
+  for (const { segment, found } of all) {
+    const fields = places.map((place) =>
+      place.fields.flatMap((field) => segment.field(field.toWellFormed()) ?? []),
     );
-    if (collectors.some(({ length }) => length === 0)) continue;
-    const inOrder = collectors.flat();
-    for (let at = 0; at < docs.length; at++) {
-      current++;
-      for (const own of found) own.count = 0;
-      for (const collect of inOrder) collect(docs[at] as number);
-      if (found[0]?.count !== 0) documents++;
-      count(ROOT, 0);
-    }
+    if (fields.every(({ length }) => length > 0)) counter.count(fields, found.docs);
   }
   const counted = nodes?.map((node) => tree.nodes[node] as Combination) ?? tree.nodes;
-  return { combinations: counted.filter((one) => one.count > 0), documents };
+  return { combinations: counted.filter(({ count }) => count > 0), documents: counter.documents };
+}
+
+class Counter {
+  /** How many documents have a text of the first place. */
+  documents = 0;
+  private readonly places: readonly Place[];
+  private readonly tree: Combinations;
+  private readonly deadline: Deadline;
+  /**
+   * By place: the first `count` of `numbers` are those of the texts of the current document, in the
+   * first place those of their nodes. `last` has for each the last document with it.
+   */
+  private readonly found: { count: number; readonly numbers: number[]; readonly last: number[] }[];
+  /** The number of the document among those of all segments. */
+  private current = 0;
+
+  constructor(places: readonly Place[], tree: Combinations, deadline: Deadline) {
+    this.places = places;
+    this.tree = tree;
+    this.deadline = deadline;
+    this.found = places.map(() => ({ count: 0, numbers: [], last: [] }));
+  }
+
+  /** Counts documents of a segment by the fields of each place. */
+  count(fields: readonly (readonly FieldValues[])[], docs: Uint32Array): void {
+    const [[only, ...others] = [], ...further] = fields;
+    if (only?.isSingle && others.length + further.length === 0) {
+      this.countOrdinals(only, docs);
+      return;
+    }
+    const collectors = fields.flatMap((all, n) => all.map((values) => this.collectorOf(n, values)));
+    for (let at = 0; at < docs.length; at++) {
+      this.current++;
+      for (const own of this.found) own.count = 0;
+      for (const collect of collectors) collect(docs[at] as number);
+      if (this.found[0]?.count !== 0) this.documents++;
+      this.countFrom(ROOT, 0);
+    }
+  }
+
+  /** Counts by ordinal, where no document has several values of the only field. */
+  private countOrdinals(values: FieldValues, docs: Uint32Array): void {
+    const counts = values.countOf(docs);
+    values.eachValue((value, ordinal) => {
+      const count = counts[ordinal] as number;
+      const node = count === 0 ? NONE : this.numberOf(0, value);
+      if (node === NONE) return;
+      (this.tree.nodes[node] as Combination).count += count;
+      this.documents += count;
+    });
+  }
+
+  /** Adds to the numbers of a place those of the texts that a document has in a field. */
+  private collectorOf(place: number, values: FieldValues): (doc: number) => void {
+    const numbers = new Int32Array(values.count);
+    const own = this.found[place] as Counter["found"][number];
+    const take = (ordinal: number): void => {
+      if (numbers[ordinal] === UNKNOWN) {
+        numbers[ordinal] = this.numberOf(place, values.value(ordinal));
+      }
+      const number = numbers[ordinal] as number;
+      if (number === NONE || own.last[number] === this.current) return;
+      own.last[number] = this.current;
+      own.numbers[own.count++] = number;
+    };
+    return (doc) => values.each(doc, take);
+  }
+
+  /** The number of the text of a value, in the first place that of its node. */
+  private numberOf(place: number, value: FieldValue): number {
+    const text = this.places[place]?.textOf(value);
+    const number = text === undefined ? NONE : this.tree.numberOf(place, text);
+    return place === 0 ? this.tree.child(ROOT, 0, number) : number;
+  }
+
+  /** Counts the combinations below a node. */
+  private countFrom(node: number, place: number): void {
+    const own = this.found[place];
+    if (own === undefined) {
+      (this.tree.nodes[node] as Combination).count++;
+      return;
+    }
+    this.deadline.spend(8 * own.count);
+    for (let n = 0; n < own.count; n++) {
+      const number = own.numbers[n] as number;
+      const child = place === 0 ? number : this.tree.child(node, place, number);
+      if (child !== NONE) this.countFrom(child, place + 1);
+    }
+  }
 }
 
 /** A tree of combinations: a node has a child for each text of the next place. */

@@ -192,17 +192,16 @@ function countFolders(
 ): { readonly folders: readonly Folder[]; readonly total: number } {
   const before = (path + separator).toWellFormed();
   const between = separator.toWellFormed();
-  /** Documents by folder; with `deeper`, only those in folders of the folder. */
-  const count = (deeper: boolean) => {
-    const nameOf = (value: FieldValue): string | undefined => {
-      if (typeof value !== "string" || !value.startsWith(before)) return undefined;
-      const [name = "", next = ""] = value.slice(before.length).split(between, 2);
-      return deeper && next === "" ? undefined : name || undefined;
-    };
-    return countCombinations([{ fields: [field], textOf: nameOf }], all, deadline);
+  /** Names of folders that have folders. */
+  const parents = new Set<string>();
+  const textOf = (value: FieldValue): string | undefined => {
+    if (typeof value !== "string" || !value.startsWith(before)) return undefined;
+    const [name = "", next = ""] = value.slice(before.length).split(between, 2);
+    if (next !== "") parents.add(name);
+    return name || undefined;
   };
-  const { combinations, documents } = count(false);
-  const parents = new Set(count(true).combinations.map(({ values: [name] }) => name));
+  const places = [{ fields: [field], textOf }];
+  const { combinations, documents } = countCombinations(places, all, deadline);
   return {
     folders: combinations
       .map(({ values: [name = ""], count }) => ({ name, count, hasFolders: parents.has(name) }))

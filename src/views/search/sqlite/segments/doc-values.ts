@@ -62,6 +62,11 @@ export class FieldValues {
     this.ranks = entry.ranks && uint32Of(memory, entry.ranks);
   }
 
+  /** True if no document has several values. */
+  get isSingle(): boolean {
+    return this.docs === undefined;
+  }
+
   value(ordinal: number): FieldValue {
     if (ordinal >= this.textsFrom) return this.texts.text(ordinal - this.textsFrom);
     if (ordinal === this.trueAt) return true;

@@ -111,7 +111,7 @@ export function writePostings(
   }
 }
 
-export function readPostings(bytes: Uint8Array): Postings {
+function readPostings(bytes: Uint8Array): Postings {
   const reader = new ByteReader(bytes);
   const count = reader.varint();
   const uniform = reader.varint() - 1;
@@ -128,7 +128,7 @@ export function readPostings(bytes: Uint8Array): Postings {
 }
 
 /** Calls back for each document of adjacent posting lists. */
-export function eachPosting(bytes: Uint8Array, take: (doc: number, level: number) => void): void {
+function eachPosting(bytes: Uint8Array, take: (doc: number, level: number) => void): void {
   const reader = new ByteReader(bytes);
   while (reader.at < bytes.length) {
     const count = reader.varint();
