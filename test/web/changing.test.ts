@@ -37,7 +37,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("changing the catalog"), ()
     await page.getByText("Owner removed").waitFor();
     await page.getByRole("link", { name: "Home" }).click();
     await page.getByRole("link", { name: "Last 7 days" }).click();
-    await page.getByRole("heading", { level: 1, name: "Log" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: "Log", exact: true }).waitFor();
     // The line of a record is a part of its button.
     await page.getByText("owner Tomasz Wren removed").click({ force: true });
     await page.getByRole("link", { name: "History of the entity" }).click();
@@ -123,6 +123,19 @@ describe.skipIf(browserPath === undefined)(inBrowser("changing the catalog"), ()
       ({ urn }: { urn: string }) => urn,
     );
     expect(urns).toContain(FORECAST);
+    shown.expectNoErrors();
+  });
+
+  test("tokens and policies ask for a user where the system acts", async () => {
+    await using shown = await browser.page({ alone: true });
+    const { page } = shown;
+    for (const section of ["tokens", "all", "policies"]) {
+      await page.goto(`${service.address}/ui/access?section=${section}`);
+      await page.getByText("No acting user").waitFor();
+    }
+    await shown.check();
+    await page.getByRole("button", { name: "Act as the root user" }).click();
+    await page.getByText("Root user: platform").waitFor();
     shown.expectNoErrors();
   });
 

@@ -1,7 +1,10 @@
 /** Access: tokens, policies, roles and the audit trail. */
 import { Link, useSearch } from "@tanstack/react-router";
+import { actorStore } from "../../api/http.ts";
 import { useMay } from "../../api/privileges.ts";
 import { listOf, type UrlQuery } from "../../app/url-query.ts";
+import { Empty } from "../../components/states.tsx";
+import { useActor } from "../../components/use-actor.ts";
 import { AuditTrail } from "./audit-trail.tsx";
 import { Policies } from "./policies.tsx";
 import { Roles } from "./roles.tsx";
@@ -12,12 +15,14 @@ interface Section {
   readonly label: string;
   /** The user needs one of these; nothing when absent. */
   readonly privileges?: readonly string[];
+  /** The section is that of a user: the system has none. */
+  readonly ofUser?: boolean;
 }
 
 const sections: readonly Section[] = [
-  { id: "tokens", label: "My tokens" },
-  { id: "all", label: "All tokens", privileges: ["MANAGE_ACCESS_TOKENS"] },
-  { id: "policies", label: "Policies", privileges: ["MANAGE_POLICIES"] },
+  { id: "tokens", label: "My tokens", ofUser: true },
+  { id: "all", label: "All tokens", privileges: ["MANAGE_ACCESS_TOKENS"], ofUser: true },
+  { id: "policies", label: "Policies", privileges: ["MANAGE_POLICIES"], ofUser: true },
   { id: "roles", label: "Roles" },
   { id: "audit", label: "Audit trail", privileges: ["MANAGE_SYSTEM_OPERATIONS"] },
 ];
@@ -25,7 +30,10 @@ const sections: readonly Section[] = [
 export default function AccessPage() {
   const url = useSearch({ strict: false }) as UrlQuery;
   const may = useMay();
-  const section = listOf(url.section)[0] ?? "tokens";
+  const actor = useActor();
+  const wanted = listOf(url.section)[0];
+  const current = sections.find(({ id }) => id === wanted) ?? sections[0];
+  const section = current?.ofUser && actor === "" ? undefined : current?.id;
   return (
     <div className="page">
       <header className="page-head">
@@ -39,13 +47,14 @@ export default function AccessPage() {
               key={id}
               to="/ui/access"
               search={{ section: id }}
-              aria-current={id === section ? "page" : undefined}
+              aria-current={id === current?.id ? "page" : undefined}
             >
               {label}
             </Link>
           ))}
       </nav>
       <div className="section-body">
+        {section === undefined && <NoActor />}
         {section === "tokens" && <Tokens mine />}
         {section === "all" && <Tokens mine={false} />}
         {section === "policies" && <Policies />}
@@ -55,3 +64,16 @@ export default function AccessPage() {
     </div>
   );
 }
+
+const NoActor = () => (
+  <Empty title="No acting user">
+    <p>Tokens and policies need a user. Choose one in the side bar, or act as the root user.</p>
+    <button
+      type="button"
+      className="button"
+      onClick={() => actorStore.set("urn:li:corpuser:datahub")}
+    >
+      Act as the root user
+    </button>
+  </Empty>
+);

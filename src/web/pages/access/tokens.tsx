@@ -1,9 +1,8 @@
 /** Access tokens: list, create (shown once) and revoke. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { actorStore, mutateGraphql, queryGraphql, sessionStore } from "../../api/http.ts";
+import { mutateGraphql, queryGraphql } from "../../api/http.ts";
 import { privilegesForTokens, type TokenDuration, useMay } from "../../api/privileges.ts";
-import { useStore } from "../../api/store.ts";
 import { Dialog, DialogButtons } from "../../components/dialog.tsx";
 import { EntityLink } from "../../components/entity-link.tsx";
 import { Icon } from "../../components/icon.tsx";
@@ -12,6 +11,7 @@ import { Empty, Failure, Loading } from "../../components/states.tsx";
 import { actionsHead, Table } from "../../components/table.tsx";
 import { Time } from "../../components/time.tsx";
 import { announce, announceError } from "../../components/toasts.tsx";
+import { useActor } from "../../components/use-actor.ts";
 
 interface Token {
   readonly id: string;
@@ -29,16 +29,8 @@ const listing = `query ($input: ListAccessTokenInput!) {
   }
 }`;
 
-/** The user whose tokens are "mine"; empty where the system acts. */
-function useActor(): string {
-  const session = useStore(sessionStore);
-  const chosen = useStore(actorStore);
-  return session.signInRequired ? (session.actor ?? "") : chosen;
-}
-
 export function Tokens({ mine }: { readonly mine: boolean }) {
   const actor = useActor();
-  const noActor = actor === "";
   const queries = useQueryClient();
   const mayCreate = useMay()(...privilegesForTokens());
   // All tokens are offered to those alone who may list them.
@@ -56,7 +48,7 @@ export function Tokens({ mine }: { readonly mine: boolean }) {
         },
       }),
     retry: false,
-    enabled: !noActor && mayList,
+    enabled: mayList,
   });
   const revoke = async (id: string) => {
     setRevoked(undefined);
@@ -70,20 +62,6 @@ export function Tokens({ mine }: { readonly mine: boolean }) {
     }
     await queries.invalidateQueries({ queryKey: ["tokens"] });
   };
-  if (noActor) {
-    return (
-      <Empty title="No acting user">
-        <p>Tokens belong to users. Choose a user in the side bar, or act as the root user.</p>
-        <button
-          type="button"
-          className="button"
-          onClick={() => actorStore.set("urn:li:corpuser:datahub")}
-        >
-          Act as the root user
-        </button>
-      </Empty>
-    );
-  }
   if (!mayList) {
     return (
       <Empty title="No tokens">

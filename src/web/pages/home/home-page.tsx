@@ -2,13 +2,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useSummary } from "../../api/entities.ts";
-import { actorStore, sessionStore } from "../../api/http.ts";
 import { search } from "../../api/search.ts";
-import { useStore } from "../../api/store.ts";
 import { typeLabels } from "../../api/type-names.ts";
 import { EntityLabel } from "../../components/entity-link.tsx";
 import { TypeGlyph } from "../../components/icon.tsx";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
+import { useActor } from "../../components/use-actor.ts";
 import { EmptyCatalog } from "./empty-catalog.tsx";
 import "./home.css";
 import { RecentChanges } from "./recent-changes.tsx";
@@ -72,9 +71,7 @@ export function HomePage() {
 }
 
 function Owned() {
-  const session = useStore(sessionStore);
-  const chosen = useStore(actorStore);
-  const actor = session.signInRequired ? (session.actor ?? "") : chosen;
+  const actor = useActor();
   const { data } = useQuery({
     queryKey: ["owned", actor],
     queryFn: ({ signal }) =>
