@@ -245,6 +245,8 @@ describe.skipIf(browserPath === undefined)(inBrowser("the page of an entity"), (
     const { page } = shown;
     await page.getByRole("link", { name: "Usage and quality" }).click();
     await page.getByRole("link", { name: "Not updated" }).waitFor();
+    await page.getByText("1 value", { exact: true }).first().click();
+    await page.getByRole("region", { name: "Field profiles" }).waitFor();
     await page.getByRole("img", { name: "Last 2 runs: 1 passed, 1 failed" }).waitFor();
     await page.getByText("Failing").waitFor();
     await page.locator('time[datetime^="2023-11-14"]').first().waitFor();

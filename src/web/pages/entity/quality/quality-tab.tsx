@@ -4,6 +4,7 @@ import { lazy, Suspense } from "react";
 import { at, type JsonObject, numberAt } from "../../../api/json.ts";
 import { sentenceCase } from "../../../api/type-names.ts";
 import { typeOf } from "../../../api/urn.ts";
+import { ScrollRegion } from "../../../components/scroll-region.tsx";
 import { Empty, Failure, Loading } from "../../../components/states.tsx";
 import { Table } from "../../../components/table.tsx";
 import { Time } from "../../../components/time.tsx";
@@ -133,11 +134,24 @@ function EventTable({ label, events }: EventTableProps) {
 function Cell({ event, name }: { readonly event: JsonObject; readonly name: string }) {
   const value = at(event, name);
   if (typeof value === "number" && isTime(name)) return <Time at={value} />;
+  if (typeof value === "object" && value !== null)
+    return <Json name={sentenceCase(name)} value={value} />;
   return <span className="cell-text">{cellText(value)}</span>;
 }
 
-function cellText(value: unknown): string {
-  if (value === undefined) return "";
-  if (typeof value === "number") return value.toLocaleString("en");
-  return typeof value === "string" ? value : JSON.stringify(value);
+function Json({ name, value }: { readonly name: string; readonly value: object }) {
+  const count = Object.keys(value).length;
+  return (
+    <details className="cell-json">
+      <summary>
+        {count} {count === 1 ? "value" : "values"}
+      </summary>
+      <ScrollRegion label={name} className="cell-json-text">
+        <pre>{JSON.stringify(value, null, 2)}</pre>
+      </ScrollRegion>
+    </details>
+  );
 }
+
+const cellText = (value: unknown): string =>
+  typeof value === "number" ? value.toLocaleString("en") : String(value ?? "");
