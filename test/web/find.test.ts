@@ -229,7 +229,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("finding entities"), () => 
     await page.getByRole("heading", { name: "The catalog is empty" }).waitFor();
     await shown.check();
     await page.getByRole("button", { name: "Load the sample" }).click();
-    await page.getByRole("heading", { level: 1, name: "Catalog" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: "Catalog", exact: true }).waitFor();
     shown.expectNoErrors();
   });
 

@@ -101,6 +101,34 @@ describe.skipIf(browserPath === undefined)(inBrowser("looking back"), () => {
     shown.expectNoErrors();
   });
 
+  test("a time limit hides edges that were written before it", async () => {
+    const urnOf = (name: string) => `urn:li:dataset:(urn:li:dataPlatform:hive,${name},PROD)`;
+    const upstream = (name: string, days: number) => {
+      const stamp = { time: Date.now() - days * 86_400_000, actor: "urn:li:corpuser:imke" };
+      const dataset = urnOf(name);
+      return { dataset, type: "TRANSFORMED", auditStamp: stamp, created: stamp };
+    };
+    const upstreams = [upstream("edge_today", 0), upstream("edge_before", 60)];
+    for (const { dataset } of upstreams) {
+      await service.client.upsert(dataset, "status", { removed: false });
+    }
+    await service.client.upsert(DATASET, "upstreamLineage", { upstreams });
+    await using shown = await browser.page();
+    const { page } = shown;
+    await page.goto(`${service.address}/ui/entity/${encoded(DATASET)}/lineage`);
+    const before = page.locator(".react-flow__node", { hasText: "edge_before" });
+    await before.waitFor();
+    await page.getByLabel("Edges written").selectOption("in the last week");
+    await page.getByText("2 entities").waitFor();
+    await page.locator(".react-flow__node", { hasText: "edge_today" }).waitFor();
+    expect(await before.count()).toBe(0);
+    await page.getByRole("button", { name: "Impact list" }).click();
+    await page.getByRole("button", { name: "This depends on" }).click();
+    await page.getByRole("link", { name: "edge_today" }).waitFor();
+    expect(await page.getByRole("link", { name: "edge_before" }).count()).toBe(0);
+    await shown.check();
+  });
+
   test("the log finds the records of a run behind later ones, and reads back to its start", async () => {
     const batch = (run: string, count: number) =>
       service.client.call("POST", "/aspects?action=ingestProposalBatch", {

@@ -8,7 +8,12 @@ import { ExportButtons } from "../../components/export-buttons.tsx";
 /** Results of one export; the API has no page beyond. */
 const exportedMax = 10_000;
 
-export function ExportMenu({ request }: { readonly request: SearchRequest }) {
+interface MenuProps {
+  readonly request: SearchRequest;
+  readonly disabled: boolean;
+}
+
+export function ExportMenu({ request, disabled }: MenuProps) {
   const queries = useQueryClient();
   const read = async () => {
     const whole = { ...request, start: 0, count: exportedMax, facets: false };
@@ -16,7 +21,7 @@ export function ExportMenu({ request }: { readonly request: SearchRequest }) {
     const items = await Promise.all(hits.map(({ urn }) => queries.fetchQuery(summaryQuery(urn))));
     return { items, columns, rows: items.map(rowOf), total };
   };
-  return <ExportButtons name="search" read={read} />;
+  return <ExportButtons name="search" disabled={disabled} read={read} />;
 }
 
 const columns = [

@@ -147,7 +147,7 @@ function ResultHead({ total, order, onOrder, request }: HeadProps) {
         <option value="changed">Last modified</option>
         <option value="urn">Urn</option>
       </select>
-      <ExportMenu request={request} />
+      <ExportMenu request={request} disabled={total === 0} />
     </div>
   );
 }
