@@ -21,7 +21,7 @@ if (!(minutes > 0) || !Number.isInteger(seed)) {
 
 const everyMs = 30_000;
 let printedAt = Date.now();
-await using service = await runningService({ logLevel: "error" });
+await using service = await runningService({ logLevel: "error", mcpWrites: "on" });
 const report = await fuzz({
   ...{ service, seed, until: Date.now() + minutes * 60_000 },
   onProgress({ batches, requests, problems }) {

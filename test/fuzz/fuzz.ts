@@ -14,6 +14,7 @@ import { operatorOf, tokenOf } from "../support/operator.ts";
 import type { RunningService } from "../support/running-service.ts";
 import { createChance } from "./chance.ts";
 import { createMutations, readSchema } from "./graphql-mutations.ts";
+import { createToolCalls, readTools } from "./other-requests.ts";
 import { createWriteRequests, proposals, type WriteRequest } from "./write-requests.ts";
 
 export interface FuzzOptions {
@@ -50,10 +51,12 @@ export async function fuzz(options: FuzzOptions): Promise<Report> {
   const model = loadModel();
   const next = createWriteRequests(chance, model);
   const mutation = createMutations(chance, model, await readSchema(service.client));
+  const toolCall = createToolCalls(chance, model, await readTools(service.client));
+  const request = () => (chance.yes(0.2) ? mutation() : chance.yes(0.05) ? toolCall() : next());
   const report: Report = { seed, batches: 0, requests: 0, accepted: new Map(), problems: [] };
   const checks = createChecks(service, report);
   while (Date.now() < until && report.problems.length < problemsMax) {
-    const batch = Array.from({ length: batchSize }, () => (chance.yes(0.2) ? mutation() : next()));
+    const batch = Array.from({ length: batchSize }, request);
     await Promise.all(batch.map(checks.send));
     if (report.batches % commandEvery === 0) {
       await ingestFile(service, proposals(chance, model, batchSize));
@@ -108,7 +111,8 @@ function createChecks(service: RunningService, report: Report) {
   async function send(request: WriteRequest): Promise<void> {
     const { route, method, path, body } = request;
     report.requests++;
-    const headers = request.operator === true ? tokenOf(service.directory) : {};
+    const token = request.operator === true ? tokenOf(service.directory) : {};
+    const headers = { ...request.headers, ...token };
     const reply = await service.client.call(method, path, body, headers);
     const { errors = [] } = typeof reply.body === "object" ? (reply.body ?? {}) : {};
     const failed = Array.isArray(errors) && errors.some((one) => one?.extensions?.code >= 500);

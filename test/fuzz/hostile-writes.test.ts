@@ -11,7 +11,11 @@ const store = await reachStore("kafka");
 test("no hostile write stops a view, is parked, or causes an internal error", async () => {
   // Without Kafka, the other routes are still tested.
   const space = "skipped" in store ? undefined : createKafkaSpace(store.url);
-  await using service = await runningService({ logLevel: "silent", kafka: space?.url ?? "" });
+  await using service = await runningService({
+    logLevel: "silent",
+    mcpWrites: "on",
+    kafka: space?.url ?? "",
+  });
   const report = await fuzz({
     ...{ service, seed: 33, until: Date.now() + 60_000 },
     produce: space && ((proposals) => produce(space, proposals)),

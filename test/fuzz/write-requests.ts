@@ -2,12 +2,14 @@
 import type { Entity, Model } from "../../src/model/model.ts";
 import type { Chance } from "./chance.ts";
 import { createInput, type Input, object } from "./hostile-input.ts";
+import { lineageEvent } from "./other-requests.ts";
 
 export interface WriteRequest {
   readonly route: string;
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
   /** True if the request needs the admin token. */
   readonly operator?: boolean;
 }
@@ -151,44 +153,62 @@ const generic =
     };
   };
 
-const action =
-  (path: string, body: (making: Making) => object, operator = false): Maker =>
+const post =
+  (path: string, body: (making: Making) => unknown, operator = false): Maker =>
   (making) => ({ route: path, method: "POST", path, body: body(making), operator });
 
+/** Deletes of one or several entities by urn. */
+const deletion =
+  (path: (urn: string) => string): Maker =>
+  ({ input }) => ({
+    ...{ route: `DELETE ${path("")}`, method: "DELETE" },
+    path: path(inPath(input.urn())),
+  });
+
+const platformEvent = ({ chance, input }: Making): object => ({
+  name: input.text(),
+  key: chance.yes(0.5) ? input.text() : undefined,
+  event: {
+    header: { timestampMillis: chance.pick([0, -1, 1_772_409_600_000]) },
+    name: input.text(),
+    payload: { value: JSON.stringify(input.json()), contentType: "application/json" },
+  },
+});
+
 const makers: readonly (readonly [weight: number, Maker])[] = [
-  [12, action("/aspects?action=ingestProposal", (making) => ({ proposal: proposalOf(making) }))],
+  [12, post("/aspects?action=ingestProposal", (making) => ({ proposal: proposalOf(making) }))],
   [
     4,
-    action("/aspects?action=ingestProposalBatch", (making) => ({
+    post("/aspects?action=ingestProposalBatch", (making) => ({
       proposals: making.chance.list(4, () => proposalOf(making)),
     })),
   ],
-  [3, action("/entities?action=ingest", (making) => ({ entity: snapshotOf(making) }))],
+  [3, post("/entities?action=ingest", (making) => ({ entity: snapshotOf(making) }))],
   [
     2,
-    action("/entities?action=batchIngest", (making) => ({
+    post("/entities?action=batchIngest", (making) => ({
       entities: making.chance.list(3, () => snapshotOf(making)),
     })),
   ],
   [
     2,
-    action("/entities?action=delete", ({ chance, input }) => ({
+    post("/entities?action=delete", ({ chance, input }) => ({
       urn: input.urn(),
       ...(chance.yes(0.2) && { aspectName: input.aspectOf(input.entity()) }),
     })),
   ],
-  [2, action("/entities?action=deleteReferences", ({ input }) => ({ urn: input.urn() }))],
-  [1, action("/entities?action=deleteAll", ({ input }) => ({ registryId: `${input.text()}:1` }))],
+  [2, post("/entities?action=deleteReferences", ({ input }) => ({ urn: input.urn() }))],
+  [1, post("/entities?action=deleteAll", ({ input }) => ({ registryId: `${input.text()}:1` }))],
   [
     1,
-    action("/runs?action=rollback", ({ chance, input }) => ({
+    post("/runs?action=rollback", ({ chance, input }) => ({
       runId: input.text(),
       dryRun: chance.yes(0.2),
     })),
   ],
   [
     1,
-    action("/usageStats?action=batchIngest", ({ chance, input }) => ({
+    post("/usageStats?action=batchIngest", ({ chance, input }) => ({
       buckets: chance.list(2, () => ({
         ...{ bucket: chance.int(9), duration: "DAY", resource: input.urn() },
         metrics: input.json(),
@@ -222,6 +242,7 @@ const makers: readonly (readonly [weight: number, Maker])[] = [
   [2, openApiAspect("v3", "PATCH")],
   [1, openApiAspect("v3", "DELETE")],
   [1, openApiAspect("v2", "POST")],
+  [1, openApiAspect("v2", "PATCH")],
   [1, openApiAspect("v2", "DELETE")],
   [2, generic("POST")],
   [1, generic("PATCH")],
@@ -252,16 +273,23 @@ const makers: readonly (readonly [weight: number, Maker])[] = [
       }),
     }),
   ],
+  ...["/openapi/platform/entities/v1", "/openapi/v2/platform/entities/v1"].map(
+    (path) => [1, post(path, (making) => making.chance.list(2, () => proposalOf(making)))] as const,
+  ),
+  [1, deletion((urn) => `/openapi/entities/v1?soft=false&urns=${urn}`)],
+  [1, deletion((urn) => `/openapi/entities/v1?urns=${urn}`)],
+  [1, deletion((urn) => `/openapi/v3/entity/generic/${urn}`)],
+  [4, post("/openapi/openlineage/api/v1/lineage", lineageEvent)],
   [
     1,
-    (making) => ({
-      ...{ route: "openapi platform", method: "POST", path: "/openapi/platform/entities/v1" },
-      body: making.chance.list(2, () => proposalOf(making)),
-    }),
+    post("/openapi/openlineage/api/v1/lineage/batch", (making) =>
+      making.chance.list(3, () => lineageEvent(making)),
+    ),
   ],
+  [1, post("/platform?action=producePlatformEvent", platformEvent)],
   [
     1,
-    action(
+    post(
       "/operations?action=truncateTimeseriesAspect",
       ({ chance, input }) => ({
         ...{
@@ -274,10 +302,20 @@ const makers: readonly (readonly [weight: number, Maker])[] = [
       true,
     ),
   ],
-  [1, action("/operations?action=restoreIndices", ({ input }) => ({ urn: input.urn() }), true)],
+  ...["/operations?action=restoreIndices", "/aspects?action=restoreIndices"].map(
+    (path) => [1, post(path, ({ input }) => ({ urn: input.urn() }), true)] as const,
+  ),
   [
     1,
-    action(
+    post(
+      "/openapi/operations/elasticSearch/restoreIndices",
+      ({ chance, input }) => chance.list(2, input.urn),
+      true,
+    ),
+  ],
+  [
+    1,
+    post(
       "/operations?action=retryParked",
       ({ chance, input }) => ({
         view: chance.pick(["search", "graph", input.name()]),
