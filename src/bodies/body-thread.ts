@@ -16,7 +16,7 @@ import { validatedText } from "../core/decide.ts";
 import { assert } from "../core/errors.ts";
 import { connect, Transfer } from "../core/thread-calls.ts";
 import { createBodyCompiler } from "../http/request/body/body-schemas.ts";
-import { parseJsonBody } from "../http/request/body/json-body.ts";
+import { jsonTextOf, parseJsonText } from "../http/request/body/json-body.ts";
 import { misfitOf } from "../http/response/validation-message.ts";
 import { createRouteTable } from "../http/route-table.ts";
 import { type Endpoint, endpointId } from "../http/schemas/endpoint.ts";
@@ -75,8 +75,11 @@ const validators = new Map<string, ValidateFunction>();
 
 function read({ endpoint: { id, name, body: schema }, body: bytes, ask }: ReadBodyMessage) {
   const { prepare, proposals: proposalsIn } = functions.get(id) ?? {};
-  const body = parseJsonBody(
-    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+  const text = jsonTextOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  // Frees the memory of the bytes now: no garbage collection may come before the text is parsed.
+  bytes.buffer.transfer(0);
+  const body = parseJsonText(
+    text,
     schema?.type ?? "any",
     proposalsIn === undefined ? clonedLimits : limits,
   );

@@ -19,10 +19,19 @@ export function parseJsonBody(
   form: BodyForm = "object",
   limits: JsonLimits = jsonLimits,
 ): unknown {
-  if (body.length === 0) return form === "array" ? [] : {};
+  return parseJsonText(jsonTextOf(body), form, limits);
+}
+
+/** The text without a byte order mark. Throws `malformed` if it is not UTF-8. */
+export function jsonTextOf(body: Buffer): string {
   if (!isUtf8(body)) throw refused("The body is not UTF-8");
-  const start = startsWithMark(body) ? 3 : 0;
-  const read = readJson(body.toString("utf8", start), limits);
+  return body.toString("utf8", startsWithMark(body) ? 3 : 0);
+}
+
+/** The same as parseJsonBody, for the text of a body. */
+export function parseJsonText(text: string, form: BodyForm, limits: JsonLimits): unknown {
+  if (text === "") return form === "array" ? [] : {};
+  const read = readJson(text, limits);
   if (!read.ok && read.code === "too_large") throw tooManyMembers(read.fault);
   if (!read.ok) throw refused(read.fault);
   const { value } = read;
