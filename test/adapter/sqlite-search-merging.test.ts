@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
 import type { SearchQuery, SearchSink, SearchWrite } from "../../src/views/search/search.ts";
 import { openSqliteSearchReader } from "../../src/views/search/sqlite/sqlite-search-reader.ts";
+import { openSqliteSearchRows } from "../../src/views/search/sqlite/sqlite-search-rows.ts";
 import { openSqliteSearchSink } from "../../src/views/search/sqlite/sqlite-search-sink.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -69,6 +70,24 @@ test("a batch merges small segments, and deleted documents leave the index", asy
   expect(countOf(path, "segment")).toBeLessThan(12);
   expect(countOf(path, "tombstone")).toBeLessThan(40 * 10);
   expect(await totals(path, ["batch39", "batch38", "name7"])).toEqual([10, 0, 1, 10]);
+  await sink.close();
+});
+
+test("a merge leaves out a damaged document, and verification finds it", async () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, "search.sqlite");
+  const sink = openSqliteSearchSink({ path });
+  await fill(sink, 1, 10);
+  const db = new DatabaseSync(path);
+  db.exec("UPDATE document SET json = '[' WHERE urn = 'urn:li:dataset:0'");
+  db.close();
+  for (let batch = 1; batch < 20; batch++) {
+    await sink.apply(writesOf(batch, 10).slice(1), position((batch + 1) * 10));
+  }
+  expect(await totals(path, ["batch19", "name0"])).toEqual([9, 0, 9]);
+  const rows = openSqliteSearchRows(path);
+  expect(await rows.faults()).toEqual(["the index has 9 documents, the view has 10"]);
+  await rows.close();
   await sink.close();
 });
 
