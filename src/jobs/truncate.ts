@@ -37,7 +37,7 @@ interface Dependencies {
 }
 
 /** The request of a job. */
-interface Asked extends TimeseriesIndex {
+interface Truncation extends TimeseriesIndex {
   readonly endTimeMillis: number;
   readonly batchSize: number;
   readonly timeoutSeconds: number | undefined;
@@ -47,7 +47,7 @@ interface Asked extends TimeseriesIndex {
 export function createTruncation(dependencies: Dependencies) {
   const { log, encode, reader, now } = dependencies;
 
-  async function append(id: string, asked: Asked): Promise<Position> {
+  async function append(id: string, asked: Truncation): Promise<Position> {
     const { entityType, aspect, endTimeMillis, batchSize, actor } = asked;
     const created = { time: now(), actor };
     const record = encode({
@@ -71,7 +71,7 @@ export function createTruncation(dependencies: Dependencies) {
 
   /** Idempotent: the record has the job's id, and the log appends it once. */
   const work: JobWork = async (run) => {
-    const asked = run.request as Asked;
+    const asked = run.request as Truncation;
     const begun = performance.now();
     let { total } = run.counts;
     let at = (run.checkpoint as { position: number } | undefined)?.position;
@@ -120,7 +120,7 @@ export function createTruncation(dependencies: Dependencies) {
         const { events, older } = await reader.countOlder(index, endTimeMillis);
         return { text: dryRun(older, events, forceDeleteByQuery === true) };
       }
-      const asked: Asked = {
+      const asked: Truncation = {
         ...index,
         endTimeMillis,
         batchSize: Math.min(request.batchSize ?? batchSizeMax, batchSizeMax),

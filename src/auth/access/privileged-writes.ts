@@ -82,7 +82,7 @@ export function authorizePrivilegedWrites(catalog: Catalog, dependencies: Depend
     throw new CatalogError("forbidden", message, { hint });
   }
 
-  async function admit(caller: Caller, asked: readonly Asked[]): Promise<void> {
+  async function admit(caller: Caller, asked: readonly PrivilegeQuery[]): Promise<void> {
     // Several proposals for one entity need one check.
     const questions = new Map(asked.map((one) => [`${one.entityType} ${one.urn}`, one]));
     for (const { entityType, urn, rule } of questions.values()) {
@@ -94,7 +94,12 @@ export function authorizePrivilegedWrites(catalog: Catalog, dependencies: Depend
     }
   }
 
-  function askedBy({ entityType, entityUrn, aspectName, changeType }: Proposal): Asked | undefined {
+  function askedBy({
+    entityType,
+    entityUrn,
+    aspectName,
+    changeType,
+  }: Proposal): PrivilegeQuery | undefined {
     const entity = model.findEntity(entityType);
     if (entity === undefined) return undefined;
     const asked = { entityType: entity.name, urn: entityUrn };
@@ -109,14 +114,14 @@ export function authorizePrivilegedWrites(catalog: Catalog, dependencies: Depend
   }
 
   /** The rule for a whole entity; the urn may have any namespace. */
-  function askedOf(urn: string): readonly Asked[] {
+  function askedOf(urn: string): readonly PrivilegeQuery[] {
     const entity = model.findEntity(entityTypeOf(urn));
     const rule = entity && ownValue(privilegedTypes, entity.name);
     return rule === undefined ? [] : [{ entityType: entity?.name ?? "", urn, rule }];
   }
 
   const ingest: Catalog["ingest"] = (proposals, caller) => {
-    const asked: Asked[] = [];
+    const asked: PrivilegeQuery[] = [];
     for (const proposal of proposals) {
       const one = askedBy(proposal);
       if (one !== undefined) asked.push(one);
@@ -171,7 +176,7 @@ function alternativesFor(
   return required.flatMap(({ privileges }) => privileges) as PrivilegeAlternatives;
 }
 
-interface Asked {
+interface PrivilegeQuery {
   readonly entityType: string;
   readonly urn: string | undefined;
   readonly rule: Rule;

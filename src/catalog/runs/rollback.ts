@@ -182,7 +182,7 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
     if (position !== undefined) dependencies.onRolledBack(position);
   }
 
-  async function rollBackRun(runId: string, { request, caller, admit, onDeleted }: Asked) {
+  async function rollBackRun(runId: string, { request, caller, admit, onDeleted }: RollbackCall) {
     const { dryRun, hardDelete } = request;
     if (runId === NO_RUN_ID || runId === "") {
       throw new CatalogError("malformed", `"${runId}" is not the id of a single run`, {
@@ -215,7 +215,7 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
 
   async function rollBackRegistry(
     registry: Registry,
-    { request, caller, admit, onDeleted }: Asked,
+    { request, caller, admit, onDeleted }: RollbackCall,
   ) {
     const { dryRun, hardDelete } = request;
     const runs = await ledger.read();
@@ -249,7 +249,7 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
   };
 }
 
-interface Asked {
+interface RollbackCall {
   readonly request: RollbackRequest;
   readonly caller: Caller;
   readonly admit: Parameters<Rollback>[2];

@@ -21,7 +21,7 @@ import {
 import type { FieldQuestion, QueryTree, QueryWord } from "../../core/query/search-query-builder.ts";
 import { withNamespace } from "../../core/urn.ts";
 import type { Expression, WordChoice } from "../../views/search/search.ts";
-import { type Asked, conditionOn } from "./filter/conditions.ts";
+import { conditionOn, type FieldMatch } from "./filter/conditions.ts";
 import type { SearchFields } from "./filter/fields.ts";
 
 /** The tokenizer that documents were indexed with. */
@@ -218,7 +218,7 @@ function ofPhrase(typed: string, { words, terms }: Reading): Expression {
 /** Undefined if the text is not a value of the field's kind. */
 function ofWhole({ field, text }: WholeQuestion, reading: Reading): Expression | undefined {
   const { fields, namespace, named } = reading;
-  const asked: Asked = { how: "is", texts: [withNamespace(text.trim(), namespace), text] };
+  const asked: FieldMatch = { how: "is", texts: [withNamespace(text.trim(), namespace), text] };
   const condition = conditionOn(fields.find(field), asked, fields);
   if ("misfit" in condition) return undefined;
   named.add(plainField(field));
@@ -238,7 +238,7 @@ function ofQuestion(field: string, question: FieldQuestion, reading: Reading): E
   return { kind: "condition", condition };
 }
 
-function askedBy(question: FieldQuestion, namespace: string): Asked {
+function askedBy(question: FieldQuestion, namespace: string): FieldMatch {
   if (question.kind === "exists") return { how: "exists" };
   if (question.kind === "range") return { how: "range", ends: question.ends };
   const texts = [withNamespace(question.text, namespace)];

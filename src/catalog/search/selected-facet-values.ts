@@ -57,7 +57,7 @@ export function planNamed(
     async count(answers, again) {
       const tally = new Map(facets.map(({ name }) => [name, new Map<string, number>()]));
       addCounts(tally, { queries: first, answers });
-      const respelt: FacetAsked[] = [];
+      const respelt: SelectedFacet[] = [];
       for (const facet of facets) {
         if (facet.asked.some(isOpen)) respelt.push(await withSpellings(facet, fields, again));
         else respelt.push(facet);
@@ -96,7 +96,7 @@ interface Kept {
   readonly parts: readonly string[] | undefined;
 }
 
-interface Asked {
+interface SelectedValue {
   readonly value: NamedValue;
   /** The value to return if no document has one of `kept`. */
   readonly label: string;
@@ -107,13 +107,13 @@ interface Asked {
   readonly cut: boolean;
 }
 
-const isOpen = ({ open }: Asked): boolean => open;
+const isOpen = ({ open }: SelectedValue): boolean => open;
 
-interface FacetAsked {
+interface SelectedFacet {
   readonly name: string;
   /** The fields of each part of its values. */
   readonly fieldLists: readonly (readonly KnownField[])[];
-  readonly asked: readonly Asked[];
+  readonly asked: readonly SelectedValue[];
 }
 
 function facetOf(
@@ -123,13 +123,13 @@ function facetOf(
     readonly values: readonly NamedValue[];
     readonly valuesMax: number;
   },
-): FacetAsked {
+): SelectedFacet {
   const { name, values, valuesMax } = around;
   const rule = fields.facet(name);
   const pair = rule?.fields.length === 2;
   const fieldLists = (pair ? rule.fields : [name]).map((field) => fields.find(field));
   const once = new Map(values.map((value) => [`${value.anyCase} ${value.text}`, value]));
-  const asked = [...once.values()].slice(0, valuesMax).map((value): Asked => {
+  const asked = [...once.values()].slice(0, valuesMax).map((value): SelectedValue => {
     const texts = pair ? split(value.text) : [value.text];
     const parts = texts.map((text, at) => keptOf(fieldLists[at] ?? [], text, fields));
     const label = parts.map((all, at) => all[0]?.value ?? texts[at]).join(FACET_SEPARATOR);
@@ -199,8 +199,8 @@ interface FacetCount {
 
 /** Queries over all fields of the filter: `tags` includes those of columns. */
 function queriesOf(
-  { name, fieldLists }: FacetAsked,
-  asked: readonly Asked[],
+  { name, fieldLists }: SelectedFacet,
+  asked: readonly SelectedValue[],
 ): readonly FacetCount[] {
   const among = fieldLists.map((known) => known.map((field) => field.name));
   if (among.some((names) => names.length === 0)) return [];
@@ -234,12 +234,12 @@ function addCounts(
 
 /** Adds the spellings that the results contain. */
 async function withSpellings(
-  facet: FacetAsked,
+  facet: SelectedFacet,
   fields: SearchFields,
   again: AskAgain,
-): Promise<FacetAsked> {
+): Promise<SelectedFacet> {
   const { fieldLists, asked } = facet;
-  const textsOf = ({ value }: Asked) =>
+  const textsOf = ({ value }: SelectedValue) =>
     fieldLists.length === 1 ? [value.text] : split(value.text);
   const like = asked.filter(isOpen).map((one) => {
     const parts = textsOf(one).map((text, at) => {
@@ -276,7 +276,7 @@ async function withSpellings(
 
 /** Counts by spelling; a value without matches is included once. */
 function countsOf(
-  asked: readonly Asked[],
+  asked: readonly SelectedValue[],
   counts: ReadonlyMap<string, number>,
 ): ReadonlyMap<string, number> {
   const result = new Map<string, number>();

@@ -162,11 +162,11 @@ async function reportOperation(_: never, { input }: { input: OperationInput }, v
 }
 
 /** A criterion as clients write it: null members count as absent. */
-type AskedCriterion = { readonly [Part in keyof Criterion]: Maybe<Criterion[Part]> } & {
+type CriterionInput = { readonly [Part in keyof Criterion]: Maybe<Criterion[Part]> } & {
   readonly field: string;
 };
 
-const criterionOf = ({ field, value, values, condition, negated }: AskedCriterion): Criterion => ({
+const criterionOf = ({ field, value, values, condition, negated }: CriterionInput): Criterion => ({
   field,
   value: value ?? undefined,
   values: values ?? undefined,
@@ -179,7 +179,7 @@ export interface Range {
   readonly startTimeMillis?: Maybe<number>;
   readonly endTimeMillis?: Maybe<number>;
   readonly limit?: Maybe<number>;
-  readonly filter?: Maybe<{ readonly and: readonly AskedCriterion[] }>;
+  readonly filter?: Maybe<{ readonly and: readonly CriterionInput[] }>;
 }
 
 interface StoredEvent {

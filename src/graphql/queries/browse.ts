@@ -6,16 +6,16 @@ import type { Maybe } from "../maybe.ts";
 import { completedTypes } from "./default-search-types.ts";
 import { viewOf, withinView } from "./discovery/views.ts";
 import { entityOf } from "./entity-source.ts";
-import { type Asked, filterOf, requestOf } from "./search.ts";
+import { filterOf, requestOf, type SearchInput } from "./search.ts";
 
-interface Typed extends Asked {
+interface Typed extends SearchInput {
   readonly query: string;
   readonly type?: Maybe<string>;
   readonly field?: Maybe<string>;
   readonly limit?: Maybe<number>;
 }
 
-interface Level extends Asked {
+interface Level extends SearchInput {
   readonly type?: Maybe<string>;
   readonly path?: Maybe<readonly string[]>;
   readonly start?: Maybe<number>;

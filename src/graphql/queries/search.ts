@@ -18,7 +18,7 @@ import { viewOf, withinView } from "./discovery/views.ts";
 import { entityOf } from "./entity-source.ts";
 import { displayNameOf } from "./entity-values.ts";
 
-export interface Asked {
+export interface SearchInput {
   readonly types?: Maybe<readonly string[]>;
   readonly query?: Maybe<string>;
   readonly count?: Maybe<number>;
@@ -44,7 +44,7 @@ const withoutNulls = <T>(input: object): T =>
 export function filterOf({
   filters,
   orFilters,
-}: Pick<Asked, "filters" | "orFilters">): Filter | undefined {
+}: Pick<SearchInput, "filters" | "orFilters">): Filter | undefined {
   const all = (filters ?? []).map((one) => withoutNulls<Criterion>(one));
   if (orFilters === null || orFilters === undefined || orFilters.length === 0) {
     return all.length === 0 ? undefined : { or: [{ and: all }] };
@@ -57,7 +57,7 @@ export function filterOf({
 }
 
 /** The request of a search, within its view. */
-export async function requestOf(asked: Asked, viewer: Viewer): Promise<SearchRequest> {
+export async function requestOf(asked: SearchInput, viewer: Viewer): Promise<SearchRequest> {
   const { entityTypes } = viewer;
   const { sortCriteria, sortCriterion } = asked.sortInput ?? {};
   const sorts = sortCriteria ?? (sortCriterion ? [sortCriterion] : []);
@@ -73,7 +73,7 @@ export async function requestOf(asked: Asked, viewer: Viewer): Promise<SearchReq
   return withinView(request, await viewOf(asked.viewUrn, viewer));
 }
 
-interface AskedFlags {
+interface SearchFlagsInput {
   readonly includeStructuredPropertyFacets?: Maybe<boolean>;
 }
 
@@ -81,10 +81,10 @@ const propertyFacetsMax = 100;
 
 /** On request, the facets of the structured properties that are shown as filters of searches. */
 async function propertyFacets(
-  { searchFlags }: Asked,
+  { searchFlags }: SearchInput,
   { catalog }: Viewer,
 ): Promise<readonly string[]> {
-  const { includeStructuredPropertyFacets }: AskedFlags = searchFlags ?? {};
+  const { includeStructuredPropertyFacets }: SearchFlagsInput = searchFlags ?? {};
   if (includeStructuredPropertyFacets !== true) return [];
   const shown = { or: [{ and: [{ field: "showInSearchFilters", value: "true" }] }] };
   const request = { entities: ["structuredProperty"], filter: shown };
@@ -92,7 +92,7 @@ async function propertyFacets(
   return hits.map(({ urn }) => `${PROPERTIES}${urn.split(":").slice(3).join(":")}`);
 }
 
-interface AskedGrouping {
+interface GroupingInput {
   readonly groupingCriteria?: Maybe<
     readonly {
       readonly baseEntityType?: Maybe<string>;
@@ -102,8 +102,8 @@ interface AskedGrouping {
 }
 
 /** The catalog uses the model's names of entity types. */
-function flagsOf({ searchFlags }: Asked, entityTypes: Viewer["entityTypes"]): SearchFlags {
-  const flags = withoutNulls<SearchFlags & { groupingSpec?: AskedGrouping }>(searchFlags ?? {});
+function flagsOf({ searchFlags }: SearchInput, entityTypes: Viewer["entityTypes"]): SearchFlags {
+  const flags = withoutNulls<SearchFlags & { groupingSpec?: GroupingInput }>(searchFlags ?? {});
   const { groupingSpec, ...rest } = flags;
   if (!groupingSpec?.groupingCriteria) return rest;
   const named = (member: string) => entityTypes.find(member) ?? member;
@@ -194,7 +194,7 @@ export function withoutDrafts(request: SearchRequest): SearchRequest {
 
 /** A page of a search with its facets. */
 export async function searched(
-  asked: Asked & { readonly start?: Maybe<number> },
+  asked: SearchInput & { readonly start?: Maybe<number> },
   viewer: Viewer,
   change: (request: SearchRequest) => SearchRequest = (request) => request,
 ) {
@@ -210,13 +210,13 @@ export async function searched(
   };
 }
 
-export interface AskedScroll extends Asked {
+export interface ScrollInput extends SearchInput {
   readonly scrollId?: Maybe<string>;
 }
 
 /** A page of a scroll. */
 export async function scrolled(
-  asked: AskedScroll,
+  asked: ScrollInput,
   viewer: Viewer,
   change: (request: SearchRequest) => SearchRequest = (request) => request,
 ) {
@@ -243,7 +243,7 @@ interface LineageFlags extends TimeWindow {
   >;
 }
 
-interface AskedOfLineage extends Asked, TimeWindow {
+interface LineageSearchInput extends SearchInput, TimeWindow {
   readonly urn?: Maybe<string>;
   readonly direction: string;
   /** Their window replaces the arguments, which are older. */
@@ -257,7 +257,7 @@ function givenUrn(urn: Maybe<string>): string {
 }
 
 async function lineageRequestOf(
-  asked: AskedOfLineage,
+  asked: LineageSearchInput,
   viewer: Viewer,
 ): Promise<LineageSearchRequest> {
   const { entityTypes } = viewer;
@@ -287,7 +287,7 @@ const reachedOf = (hit: LineageHit) => ({
 export const searching = {
   async searchAcrossLineage(
     _: never,
-    { input }: { input: AskedOfLineage & { readonly start?: Maybe<number> } },
+    { input }: { input: LineageSearchInput & { readonly start?: Maybe<number> } },
     viewer: Viewer,
   ) {
     const page = { start: input.start ?? 0, count: input.count ?? COUNT };
@@ -304,7 +304,7 @@ export const searching = {
 
   async scrollAcrossLineage(
     _: never,
-    { input }: { input: AskedOfLineage & { readonly scrollId?: Maybe<string> } },
+    { input }: { input: LineageSearchInput & { readonly scrollId?: Maybe<string> } },
     viewer: Viewer,
   ) {
     const scroll = { scrollId: input.scrollId ?? undefined, count: input.count ?? COUNT };
@@ -319,15 +319,19 @@ export const searching = {
     };
   },
 
-  async search(_: never, { input }: { input: Asked & { readonly type: string } }, viewer: Viewer) {
+  async search(
+    _: never,
+    { input }: { input: SearchInput & { readonly type: string } },
+    viewer: Viewer,
+  ) {
     const { facets, ...found } = await searched({ ...input, types: [input.type] }, viewer);
     // As over REST, only searches across types have the older name.
     return { ...found, facets: facets.filter(({ field }) => field !== OLDER_TYPE) };
   },
 
-  searchAcrossEntities: (_: never, { input }: { input: Asked }, viewer: Viewer) =>
+  searchAcrossEntities: (_: never, { input }: { input: SearchInput }, viewer: Viewer) =>
     searched(input, viewer, withoutDrafts),
 
-  scrollAcrossEntities: (_: never, { input }: { input: AskedScroll }, viewer: Viewer) =>
+  scrollAcrossEntities: (_: never, { input }: { input: ScrollInput }, viewer: Viewer) =>
     scrolled(input, viewer, withoutDrafts),
 };

@@ -149,7 +149,7 @@ export const namedAspects = (
 };
 
 /** The change that members of a list request. */
-interface Asked {
+interface ProposalDefaults {
   readonly entityType: string;
   readonly changeType: ProposedChange;
   /** Prefix of a member's index in messages. */
@@ -159,7 +159,7 @@ interface Asked {
 /** Throws `malformed` and names the invalid member. */
 export function proposalsIn(
   body: readonly JsonObject[],
-  asked: Asked,
+  asked: ProposalDefaults,
   names: ModelNames,
 ): readonly Proposal[] {
   const path = asked.path ?? "";

@@ -56,7 +56,7 @@ export const entitiesIn: ListSchema = {
   },
 };
 
-export const entitiesAsked: ListSchema = {
+export const requestedEntities: ListSchema = {
   type: "array",
   maxItems: askedMax,
   items: {

@@ -8,7 +8,7 @@ import type { Condition, FieldValue } from "../../../views/search/search.ts";
 import { dayFrom, dayUpTo, finite, spanEnds, spanOf } from "./date-ranges.ts";
 import type { FieldKind, KnownField, SearchFields } from "./fields.ts";
 
-export type Asked =
+export type FieldMatch =
   /** Equal to one of the texts; for a path, also below one of them. */
   | { readonly how: "equals"; readonly texts: readonly string[] }
   /** Equal or prefix, as people type it: case-insensitive, and the last part of a urn is enough. */
@@ -28,7 +28,7 @@ interface ValidationError {
 /** Matches any of the fields; a misfit if a text fits none of their kinds. */
 export function conditionOn(
   fields: readonly KnownField[],
-  asked: Asked,
+  asked: FieldMatch,
   types: Pick<SearchFields, "entityType">,
 ): Condition | ValidationError {
   if (asked.how === "exists") {
@@ -44,7 +44,7 @@ export function conditionOn(
   return anyOf(answers.map(({ condition }) => condition));
 }
 
-interface Question<T extends Asked = Exclude<Asked, { how: "exists" }>> {
+interface Question<T extends FieldMatch = Exclude<FieldMatch, { how: "exists" }>> {
   readonly kind: FieldKind;
   readonly asked: T;
   readonly types: Pick<SearchFields, "entityType">;
@@ -155,9 +155,9 @@ function flagsBetween(field: string, ends: Ends): Answer {
   return { condition: { kind: "equal", field, values }, read };
 }
 
-type TextAsked = Extract<Asked, { texts: readonly string[] }>;
+type TextMatch = Extract<FieldMatch, { texts: readonly string[] }>;
 
-function textCondition(field: KnownField, kind: FieldKind, { how, texts }: TextAsked): Condition {
+function textCondition(field: KnownField, kind: FieldKind, { how, texts }: TextMatch): Condition {
   const { name, separator } = field;
   const lower = texts.map((text) => text.trim().toLowerCase());
   // Values may have leading or trailing blanks, and so may the query.

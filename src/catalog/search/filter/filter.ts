@@ -17,7 +17,7 @@ import { ownValue } from "../../../lib/own-value.ts";
 import { shortened } from "../../../lib/shortened.ts";
 import type { Condition } from "../../../views/search/search.ts";
 import type { Named, NamedValue } from "../selected-facet-values.ts";
-import { type Asked, anyOf, conditionOn, everyOf } from "./conditions.ts";
+import { anyOf, conditionOn, everyOf, type FieldMatch } from "./conditions.ts";
 import { FACET_SEPARATOR, type KnownField, type SearchFields } from "./fields.ts";
 
 /** Expands urns to those above or below them in a hierarchy. */
@@ -125,7 +125,7 @@ export function createFilterCompiler({ namespace, expand }: Dependencies): Filte
   };
 }
 
-function askedBy({ condition, texts }: CheckedCriterion): Asked {
+function askedBy({ condition, texts }: CheckedCriterion): FieldMatch {
   const [end = ""] = texts;
   switch (condition) {
     case "EQUAL":

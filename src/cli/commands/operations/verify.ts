@@ -18,14 +18,14 @@ const requestedMax = 1_000;
 /** Values of --grade, which is accepted and ignored. */
 export const verifyGrades: readonly VerifyGrade[] = ["full", "whole", "quick"];
 
-interface VerifyAsked {
+interface VerifyQuery {
   readonly views: readonly string[];
   readonly repair: boolean;
 }
 
 export async function verify(
   config: Config,
-  { views, repair }: VerifyAsked,
+  { views, repair }: VerifyQuery,
   {
     operations,
     terminal,
@@ -79,7 +79,7 @@ interface Listed {
 
 /** The same in a running service; prints the differences that its job has left. */
 export async function verifyRunning(
-  { views, repair }: VerifyAsked,
+  { views, repair }: VerifyQuery,
   operation: Operation,
 ): Promise<ExitCode> {
   const { client, print } = operation;

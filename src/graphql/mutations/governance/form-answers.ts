@@ -45,13 +45,16 @@ async function formOf(text: string, viewer: Viewer) {
   return { form, info: (await viewer.loader.load(form)).aspect("formInfo") ?? {} };
 }
 
-interface Asked {
+interface PropertyPrompt {
   readonly prompt: JsonObject;
   readonly property: PropertyInput;
 }
 
 /** The prompt that an answer is for, and its property. */
-function promptFor({ promptId, type, structuredPropertyParams }: Answer, info: JsonObject): Asked {
+function promptFor(
+  { promptId, type, structuredPropertyParams }: Answer,
+  info: JsonObject,
+): PropertyPrompt {
   const prompt = objectsIn(info.prompts).find(({ id }) => id === promptId);
   if (prompt === undefined || prompt.type !== type) {
     throw refused(

@@ -7,10 +7,17 @@ import { shownType } from "../../schema/entity-types.ts";
 import { searchedTypes } from "../default-search-types.ts";
 import { namedBy } from "../entity-source.ts";
 import { searchUrns } from "../lists/search-lists.ts";
-import { type Asked, facetsOf, OLDER_TYPE, requestOf, TYPE, withoutDrafts } from "../search.ts";
+import {
+  facetsOf,
+  OLDER_TYPE,
+  requestOf,
+  type SearchInput,
+  TYPE,
+  withoutDrafts,
+} from "../search.ts";
 import { viewOf, withinView } from "./views.ts";
 
-interface AggregateInput extends Asked {
+interface AggregateInput extends SearchInput {
   readonly facets?: Maybe<readonly Maybe<string>[]>;
 }
 

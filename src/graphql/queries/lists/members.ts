@@ -4,7 +4,7 @@ import type { Resolver, Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { viewOf, withCriteria } from "../discovery/views.ts";
 import { type EntitySource, entityOf } from "../entity-source.ts";
-import { type Asked, type AskedScroll, facetsOf, scrolled, searched } from "../search.ts";
+import { facetsOf, type ScrollInput, type SearchInput, scrolled, searched } from "../search.ts";
 import { assetsIn, documentCriteria, visibleDocuments } from "./organisation-lists.ts";
 
 interface MembersInput {
@@ -17,7 +17,11 @@ interface MembersInput {
 /** A search of the entities whose field has the urn of the source entity. */
 const membersBy =
   (field: string, options: { readonly types?: readonly string[]; readonly count: number }) =>
-  ({ urn }: EntitySource, { input }: { input?: Maybe<MembersInput & Asked> }, viewer: Viewer) =>
+  (
+    { urn }: EntitySource,
+    { input }: { input?: Maybe<MembersInput & SearchInput> },
+    viewer: Viewer,
+  ) =>
     searched(
       { ...input, types: input?.types ?? options.types, count: input?.count ?? options.count },
       viewer,
@@ -27,7 +31,7 @@ const membersBy =
 /** A scroll of the entities that match the criteria for the urn of the source entity. */
 const scrollBy =
   (criteria: (urn: string) => readonly Criterion[], types?: readonly string[]) =>
-  ({ urn }: EntitySource, { input }: { input: AskedScroll }, viewer: Viewer) =>
+  ({ urn }: EntitySource, { input }: { input: ScrollInput }, viewer: Viewer) =>
     scrolled({ ...input, types: input.types ?? types }, viewer, (request) => ({
       ...request,
       filter: withCriteria(request.filter, criteria(urn)),
@@ -43,7 +47,7 @@ interface FacetFilter {
 const PORT = "isOutputPort";
 
 /** The assets of a data product. The filter isOutputPort is a field of the product, not of an asset. */
-async function productAssets(product: string, asked: Maybe<Asked>, viewer: Viewer) {
+async function productAssets(product: string, asked: Maybe<SearchInput>, viewer: Viewer) {
   const input = asked ?? {};
   const all = assetsIn(await viewer.loader.load(product));
   const filters = (input.filters ?? []) as readonly FacetFilter[];
@@ -163,7 +167,7 @@ async function childrenCount({ urn }: EntitySource, _: never, { catalog }: Viewe
 /** Members of a version set, latest first. */
 const versionsSearch = (
   { urn }: EntitySource,
-  { input }: { input: Asked & { readonly start?: Maybe<number> } },
+  { input }: { input: SearchInput & { readonly start?: Maybe<number> } },
   viewer: Viewer,
 ) => {
   const types = input.types?.length ? input.types : versioned;
@@ -183,12 +187,12 @@ export const memberQueries: Fields = {
   searchDocuments: searchDocuments as Resolver,
   listDataProductAssets: ((
     _: never,
-    { urn, input }: { urn: string; input: Asked },
+    { urn, input }: { urn: string; input: SearchInput },
     viewer: Viewer,
   ) => productAssets(urn, input, viewer)) as Resolver,
   listApplicationAssets: ((
     _: never,
-    { urn, input }: { urn: string; input: Asked },
+    { urn, input }: { urn: string; input: SearchInput },
     viewer: Viewer,
   ) => membersBy("applications", { count: 10 })(entityOf(urn), { input }, viewer)) as Resolver,
 };
@@ -209,7 +213,7 @@ export const memberFields: Readonly<Record<string, Fields>> = {
     }) as Resolver,
   },
   DataProduct: {
-    entities: (({ urn }: EntitySource, { input }: { input?: Asked }, viewer: Viewer) =>
+    entities: (({ urn }: EntitySource, { input }: { input?: SearchInput }, viewer: Viewer) =>
       productAssets(urn, input, viewer)) as Resolver,
   },
   GlossaryNode: {

@@ -9,7 +9,7 @@ import type { Maybe } from "../../maybe.ts";
 import { refuseWithout } from "../access/privilege-checks.ts";
 import { withCriteria } from "../discovery/views.ts";
 import { entriesOf, groupsOf } from "../entity-values.ts";
-import { type Asked, filterOf } from "../search.ts";
+import { filterOf, type SearchInput } from "../search.ts";
 import { searchUrns } from "./search-lists.ts";
 
 const stagesMax = 1_000;
@@ -69,7 +69,7 @@ async function listSecrets(_: never, { input }: { input: PageInput }, viewer: Vi
   return { ...page, total, secrets: secrets.filter((one) => one !== undefined) };
 }
 
-interface RunsInput extends PageInput, Pick<Asked, "filters"> {
+interface RunsInput extends PageInput, Pick<SearchInput, "filters"> {
   readonly sort?: Maybe<{ field: string; sortOrder: "ASCENDING" | "DESCENDING" }>;
   readonly systemSources?: Maybe<boolean>;
 }

@@ -9,10 +9,10 @@ import { memberAt, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { may, refuseWithout } from "../access/privilege-checks.ts";
 import { withCriteria } from "../discovery/views.ts";
-import { type Asked, searched } from "../search.ts";
+import { type SearchInput, searched } from "../search.ts";
 import { searchUrns, serviceAccount } from "./search-lists.ts";
 
-async function searchUsers(_: never, { input }: { input: Asked }, viewer: Viewer) {
+async function searchUsers(_: never, { input }: { input: SearchInput }, viewer: Viewer) {
   await refuseWithout(viewer, toManageUsers);
   return searched({ ...input, types: ["CORP_USER"] }, viewer, (request) => ({
     ...request,

@@ -7,10 +7,10 @@ import type { Resolver, Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { refuseWithout } from "../access/privilege-checks.ts";
 import { withCriteria } from "../discovery/views.ts";
-import { type Asked, filterOf } from "../search.ts";
+import { filterOf, type SearchInput } from "../search.ts";
 
 /** The members that the inputs of lists share, and those that some have. */
-interface ListInput extends Pick<Asked, "filters" | "orFilters"> {
+interface ListInput extends Pick<SearchInput, "filters" | "orFilters"> {
   readonly start?: Maybe<number>;
   readonly count?: Maybe<number>;
   readonly query?: Maybe<string>;

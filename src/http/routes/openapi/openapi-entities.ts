@@ -21,7 +21,7 @@ import {
 import * as forms from "../../schemas/openapi-schemas.ts";
 import { query } from "../../schemas/query-parameters.ts";
 
-interface Asked {
+interface Query {
   readonly aspects?: readonly string[];
   readonly aspectNames?: readonly string[];
   readonly systemMetadata?: boolean;
@@ -60,7 +60,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       status: 204,
       async handle(ask, { catalog }) {
         const { urn } = targetOf(ask, names);
-        const { includeSoftDelete = false } = ask.parameters as Asked;
+        const { includeSoftDelete = false } = ask.parameters as Query;
         if (!(await catalog.exists(urn, { includeSoftDelete }))) throw noEntity(urn);
         return {};
       },
@@ -78,7 +78,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       missing: true,
       async handle(ask, { catalog }) {
         const { urn, entityType } = targetOf(ask, names);
-        const asked = ask.parameters as Asked;
+        const asked = ask.parameters as Query;
         const aspects = namedAspects(names, entityType, asked) ?? [];
         const member = { ...Object.fromEntries(aspects.map((name) => [name, {}])), urn };
         const [found] = await findMembers([member], { entityType, names, catalog });
@@ -100,7 +100,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       async handle(ask, { catalog }) {
         const target = targetOf(ask, names);
         const { urn, aspect } = target;
-        const { includeSoftDelete = false } = ask.parameters as Asked;
+        const { includeSoftDelete = false } = ask.parameters as Query;
         const there = await findShown(catalog, target, 0);
         if (there === undefined || !(await catalog.exists(urn, { includeSoftDelete }))) {
           throw noAspect(urn, aspect);
@@ -126,7 +126,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       async handle(ask, { catalog }) {
         const target = targetOf(ask, names);
         const { urn, aspect } = target;
-        const { version: number = 0, systemMetadata = false } = ask.parameters as Asked;
+        const { version: number = 0, systemMetadata = false } = ask.parameters as Query;
         const found = await findShown(catalog, target, number);
         if (found === undefined) throw noAspect(urn, aspect, number);
         return { json: aspectText(found, { systemMetadata }) };
@@ -142,7 +142,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
         'Each member has a `urn`, and a further member (`{}`) for each requested aspect; without any, all versioned aspects are returned. `headers: {"If-Version-Match": "3"}` in an aspect requests that value; of a timeseries aspect, the latest event at or before that time. Entities that do not exist are omitted.',
       reads: ["entities", "timeseries"],
       parameters: [forms.entity, forms.systemMetadata, ...asOfParameters],
-      body: forms.entitiesAsked,
+      body: forms.requestedEntities,
       reply: forms.listOf(forms.entityOut[version]),
       errors: [
         { code: "malformed", when: "a urn does not parse, or names another entity type" },
@@ -156,7 +156,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
           names,
           catalog,
         });
-        const { systemMetadata = false } = ask.parameters as Asked;
+        const { systemMetadata = false } = ask.parameters as Query;
         return { json: entitiesText(found, { version, systemMetadata }) };
       },
     },

@@ -21,7 +21,7 @@ const nameIn = ({ entityType, [REQUEST_PATH]: path = entityType }: Proposal): st
   path.split("[", 1)[0] ?? entityType;
 
 const row = { kind: "page", group: "OpenAPI" } as const;
-interface Asked {
+interface Query {
   readonly async?: boolean;
   readonly systemMetadata?: boolean;
 }
@@ -69,7 +69,7 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
     );
 
   async function many(ask: Ask, backing: Backing, changeType: "UPSERT" | "PATCH"): Promise<Answer> {
-    const { async = true, systemMetadata = false } = ask.parameters as Asked;
+    const { async = true, systemMetadata = false } = ask.parameters as Query;
     const proposals = ask.proposals ?? listed(ask, changeType);
     if (async && changeType === "PATCH") {
       return { ...(await write(proposals, ask, backing)), status: 202 };
@@ -123,7 +123,7 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
       name: "batchGetGenericEntities",
       summary: "Read several entities of several types",
       parameters: [forms.systemMetadata, ...asOfParameters],
-      body: byType(forms.entitiesAsked),
+      body: byType(forms.requestedEntities),
       reply,
       reads: "entities",
       errors: [
@@ -132,7 +132,7 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
         ...asOfErrors,
       ],
       async handle({ body, parameters }, { catalog }) {
-        const { systemMetadata = false } = parameters as Asked;
+        const { systemMetadata = false } = parameters as Query;
         const members: string[] = [];
         for (const [name, list] of Object.entries(body as Record<string, readonly Member[]>)) {
           const entityType = names.known(name, "not_found");

@@ -42,7 +42,7 @@ const finding: readonly Parameter[] = [
   forms.systemMetadata,
 ];
 
-interface Asked {
+interface Query {
   readonly query?: string;
   readonly count?: number;
   readonly scrollId?: string;
@@ -145,7 +145,7 @@ export function entityLists(version: Version, names: ModelNames): readonly Endpo
       parameters: [forms.entity, ...finding, ...forms.aspects],
       reply: pageOf(version),
       handle({ path, parameters }, backing) {
-        const asked = parameters as Asked;
+        const asked = parameters as Query;
         const entityType = names.entity(path.entity ?? "");
         const aspects = namedAspects(names, entityType, asked) ?? "all";
         return page({ entities: [entityType] }, { asked, aspects, version, backing });
@@ -182,14 +182,19 @@ export function entityLists(version: Version, names: ModelNames): readonly Endpo
         };
         const wanted = aspects === null || aspects === undefined ? [] : aspects;
         const all = aspects?.length === 0 ? "all" : wanted;
-        return page(request, { asked: parameters as Asked, aspects: all, version, backing });
+        return page(request, {
+          asked: parameters as Query,
+          aspects: all,
+          version,
+          backing,
+        });
       },
     },
   ];
 }
 
 interface Around {
-  readonly asked: Asked;
+  readonly asked: Query;
   readonly aspects: readonly string[] | "all";
   readonly version: Version;
   readonly backing: Pick<Backing, "catalog">;
@@ -243,19 +248,19 @@ const facetsText = (facets: readonly SearchFacet[]): string =>
 export function sliceOf({
   sliceId: id,
   sliceMax: max,
-}: Pick<Asked, "sliceId" | "sliceMax">): SliceOptions | undefined {
+}: Pick<Query, "sliceId" | "sliceMax">): SliceOptions | undefined {
   atLeast({ sliceMax: max }, 1);
   return id === undefined ? undefined : { id, max };
 }
 
-function orderOf({ sortOrder = "ASCENDING" }: Pick<Asked, "sortOrder">): SortCriterion["order"] {
+function orderOf({ sortOrder = "ASCENDING" }: Pick<Query, "sortOrder">): SortCriterion["order"] {
   if (sortOrder === "ASCENDING" || sortOrder === "DESCENDING") return sortOrder;
   throw new CatalogError("malformed", `sortOrder is "${sortOrder}"`, {
     hint: "Send ASCENDING or DESCENDING",
   });
 }
 
-function countIn({ count = countDefault }: Pick<Asked, "count">): number {
+function countIn({ count = countDefault }: Pick<Query, "count">): number {
   if (count >= 0) return Math.min(count, countMax);
   throw new CatalogError("malformed", `count is ${count}`, { hint: "Send 0 or more" });
 }

@@ -46,7 +46,7 @@ function lineageOf(edge: FoundRelationship) {
   return { ...resultOf(edge), upstream, downstream };
 }
 
-interface Asked {
+interface Query {
   readonly relationshipTypes?: readonly string[];
   readonly relationshipType?: readonly string[];
   readonly sourceTypes?: readonly string[];
@@ -63,7 +63,7 @@ const namesIn = (names: readonly string[] | undefined): readonly string[] =>
   (names ?? []).flatMap((name) => name.split(",")).filter((name) => name !== "" && name !== "*");
 
 /** Parameters of all of them. */
-const scrollOf = (asked: Asked): RelationshipScroll => ({
+const scrollOf = (asked: Query): RelationshipScroll => ({
   types: namesIn(asked.relationshipTypes ?? asked.relationshipType),
   count: asked.count,
   scrollId: asked.scrollId,
@@ -73,7 +73,7 @@ const scrollOf = (asked: Asked): RelationshipScroll => ({
 async function scrolled(
   query: RelationshipScroll,
   around: {
-    readonly asked: Asked;
+    readonly asked: Query;
     readonly catalog: Parameters<Endpoint["handle"]>[1]["catalog"];
     readonly shown?: (edge: FoundRelationship) => object;
   },
@@ -90,11 +90,11 @@ interface EdgesBody {
   readonly edgeFilter?: OpenApiFilter | null;
 }
 
-type AskedEdges = Pick<RelationshipScroll, "source" | "destination" | "edges">;
+type EdgeQuery = Pick<RelationshipScroll, "source" | "destination" | "edges">;
 
 /** INCOMING swaps source and destination; fields of edges keep their meaning. */
-function edgesOf({ parameters, body }: Ask): AskedEdges {
-  const asked = parameters as Asked;
+function edgesOf({ parameters, body }: Ask): EdgeQuery {
+  const asked = parameters as Query;
   const { sourceFilter, destinationFilter, edgeFilter } = body as EdgesBody;
   const source = endFilter(asked.sourceTypes, sourceFilter);
   const destination = endFilter(asked.destinationTypes, destinationFilter);
@@ -108,7 +108,7 @@ const endFilter = (
   filter: OpenApiFilter | null | undefined,
 ): EndFilter => ({ types: namesIn(names), filter: filterOf(filter) });
 
-function directionOf({ direction = "OUTGOING" }: Asked): "INCOMING" | "OUTGOING" {
+function directionOf({ direction = "OUTGOING" }: Query): "INCOMING" | "OUTGOING" {
   if (direction === "INCOMING" || direction === "OUTGOING") return direction;
   throw new CatalogError("malformed", `direction is "${direction.slice(0, 120)}"`, {
     hint: "Send OUTGOING or INCOMING",
@@ -161,7 +161,7 @@ const rowsOf = (version: "v2" | "v3"): readonly Endpoint[] => {
       },
       reply: pageReply,
       handle(ask, { catalog }) {
-        const asked = ask.parameters as Asked;
+        const asked = ask.parameters as Query;
         return scrolled({ ...scrollOf(asked), ...edgesOf(ask) }, { asked, catalog });
       },
     },
@@ -185,7 +185,7 @@ const rowsOf = (version: "v2" | "v3"): readonly Endpoint[] => {
       ],
       reply: pageReply,
       handle({ parameters, path }, { catalog }) {
-        const asked = parameters as Asked;
+        const asked = parameters as Query;
         const types = [path.relationshipType ?? ""];
         return scrolled({ ...scrollOf(asked), types }, { asked, catalog });
       },
@@ -205,7 +205,7 @@ const rowsOf = (version: "v2" | "v3"): readonly Endpoint[] => {
       ],
       reply: pageReply,
       handle({ parameters, path }, { catalog }) {
-        const asked = parameters as Asked;
+        const asked = parameters as Query;
         const own: EndFilter = { urns: [path.urn ?? ""] };
         const ends = directionOf(asked) === "OUTGOING" ? { source: own } : { destination: own };
         return scrolled({ ...scrollOf(asked), ...ends }, { asked, catalog });
@@ -235,7 +235,7 @@ const lineageScroll: Endpoint = {
   },
   reply: pageReply,
   handle({ parameters, body }, { catalog }) {
-    const asked = parameters as Asked;
+    const asked = parameters as Query;
     const { urns } = body as { readonly urns?: readonly string[] | null };
     const around = urns ?? undefined;
     const query = { ...scrollOf(asked), lineage: true, direction: asked.direction, around };

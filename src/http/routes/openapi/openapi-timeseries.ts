@@ -20,7 +20,7 @@ const bytesMax = 64 * 1024 * 1024;
 const entitiesMax = 1_000;
 const entitiesAtOnce = 100;
 
-interface Asked {
+interface Query {
   readonly count?: number;
   readonly scrollId?: string;
   readonly startTimeMillis?: number;
@@ -106,7 +106,7 @@ export const timeseriesRoutes = (names: ModelNames): readonly Endpoint[] => [
           { hint: "Read others at /openapi/v2/entity" },
         );
       }
-      const found = await page({ entity, aspect }, parameters as Asked, catalog);
+      const found = await page({ entity, aspect }, parameters as Query, catalog);
       return { json: JSON.stringify(found) };
     },
   },
@@ -114,7 +114,7 @@ export const timeseriesRoutes = (names: ModelNames): readonly Endpoint[] => [
 
 async function page(
   of: Pick<TimeseriesQuery, "entity" | "aspect">,
-  asked: Asked,
+  asked: Query,
   catalog: Reads,
 ): Promise<{ readonly scrollId?: string; readonly results: readonly Event[] }> {
   const { startTimeMillis, count = countDefault } = asked;
@@ -167,7 +167,7 @@ function upTo(
   return { time, sent: same + (cursor?.time === time ? (cursor.sent ?? 0) : 0) };
 }
 
-function eventsIn(json: string, urn: string, { systemMetadata = false }: Asked): readonly Event[] {
+function eventsIn(json: string, urn: string, { systemMetadata = false }: Query): readonly Event[] {
   const { values } = JSON.parse(json).value as {
     values: readonly { aspect: { value: string }; systemMetadata?: unknown }[];
   };

@@ -22,7 +22,7 @@ import { traceParent } from "../../schemas/trace-id.ts";
 import { writeErrors } from "../restli/write-errors.ts";
 import { noAspect, targetOf } from "./openapi-entities.ts";
 
-interface Asked {
+interface Query {
   readonly async?: boolean;
   readonly systemMetadata?: boolean;
   readonly createIfNotExists?: boolean;
@@ -51,7 +51,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
   }
 
   async function many(ask: Ask, backing: Backing, changeType: "UPSERT" | "PATCH"): Promise<Answer> {
-    const { systemMetadata = false, async = true } = ask.parameters as Asked;
+    const { systemMetadata = false, async = true } = ask.parameters as Query;
     const { catalog } = backing;
     const proposals = ask.proposals ?? listed(ask, changeType);
     if (async && changeType === "PATCH") {
@@ -72,7 +72,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
   }
 
   function kindOf(ask: Ask): Proposal["changeType"] {
-    const asked = ask.parameters as Asked;
+    const asked = ask.parameters as Query;
     const { createIfEntityNotExists = false, createIfNotExists = true } = asked;
     const { entityType, aspect } = targetOf(ask, names);
     if (createIfEntityNotExists) return "CREATE_ENTITY";
@@ -81,7 +81,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
 
   async function one(ask: Ask, backing: Backing, changeType: Proposal["changeType"]) {
     const { urn } = targetOf(ask, names);
-    const { systemMetadata = false, async = false } = ask.parameters as Asked;
+    const { systemMetadata = false, async = false } = ask.parameters as Query;
     const { catalog } = backing;
     const proposals = ask.proposals ?? [single(ask, changeType)];
     const created = await createdByPatches(proposals, catalog);
@@ -169,7 +169,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       ],
       async handle(ask, backing) {
         const { urn, entityType } = targetOf(ask, names);
-        const { aspects = [], clear = false } = ask.parameters as Asked;
+        const { aspects = [], clear = false } = ask.parameters as Query;
         const named = aspects.flatMap((one) => one.split(","));
         if (!clear && named.length === 0) {
           const { position } = await backing.catalog.delete({ urn }, ask.caller);

@@ -15,7 +15,7 @@ export interface EventsOptions {
   readonly texts: EventTexts;
 }
 
-type Asked = {
+type Query = {
   readonly topic: string;
   readonly offsetId?: string;
   readonly limit?: number;
@@ -84,7 +84,7 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
       unreadable,
     ],
     async handle({ parameters, signal, caller }, { catalog, now }) {
-      const asked = parameters as Asked;
+      const asked = parameters as Query;
       const { limit, pollTimeoutSeconds, lookbackWindowDays: days } = asked;
       atLeast({ pollTimeoutSeconds, lookbackWindowDays: days }, 0);
       const {

@@ -5,7 +5,7 @@ import type { Endpoint, Schema } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
 
-type Asked = {
+type Query = {
   readonly categories: readonly string[];
   readonly startTime?: number;
   readonly endTime?: number;
@@ -88,7 +88,7 @@ const timelineAt = (path: string, name: string): Endpoint => ({
     { code: "not_found", when: "the urn is of a type that the model does not have" },
   ],
   async handle({ path: { urn = "" }, parameters }, { catalog }) {
-    const { categories, startTime, endTime, raw } = parameters as Asked;
+    const { categories, startTime, endTime, raw } = parameters as Query;
     const transactions = await catalog.getTimeline({
       urn,
       raw,

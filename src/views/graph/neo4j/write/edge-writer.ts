@@ -38,7 +38,7 @@ interface EdgeWriter {
 }
 
 /** A urn and the requested aspects; null for all. */
-type Asked = readonly [urn: string, aspects: readonly string[] | null];
+type StatedBy = readonly [urn: string, aspects: readonly string[] | null];
 
 export function createEdgeWriter(label: string): EdgeWriter {
   const stated = statedQueries(label);
@@ -144,7 +144,7 @@ export function createEdgeWriter(label: string): EdgeWriter {
     },
 
     restore: (urn, rows) => async (transaction, mayWrite) => {
-      const asked: readonly Asked[] = [[urn, null]];
+      const asked: readonly StatedBy[] = [[urn, null]];
       const sources = [...new Set(rows.map((row) => row.source))].filter((one) => one !== urn);
       const kept = await edgesOf(transaction, [
         ...stated.map((text) => [text, { asked }] as const),
@@ -159,7 +159,7 @@ export function createEdgeWriter(label: string): EdgeWriter {
 }
 
 /** The edges to read for writes: those of aspects, and those of urns whose edges are removed. */
-function bearing(writes: readonly GraphWrite[]): [asked: Asked[], forgotten: string[]] {
+function bearing(writes: readonly GraphWrite[]): [asked: StatedBy[], forgotten: string[]] {
   const asked = new Map<string, Set<string> | null>();
   const forgotten = new Set<string>();
   for (const write of writes) {
