@@ -22,7 +22,7 @@ import { answerAt } from "./response/consistency-headers.ts";
 import type { Replies } from "./response/reply.ts";
 import type { Streams } from "./response/streams.ts";
 import { routerPath } from "./route-table.ts";
-import type { Answer, Ask, Backing, Endpoint } from "./schemas/endpoint.ts";
+import type { ApiContext, ApiRequest, Endpoint, Reply } from "./schemas/endpoint.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -32,7 +32,7 @@ declare module "fastify" {
 
 /** The parts of the server that every endpoint uses. */
 interface ServerContext {
-  readonly backing: Backing;
+  readonly backing: ApiContext;
   readonly catalogFor: ((actor: string | undefined) => Catalog) | undefined;
   readonly replies: Replies;
   readonly rules: RequestRules;
@@ -78,9 +78,9 @@ export function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Se
     }),
     handler: (request, reply) => {
       const noted = request.noted as RequestState;
-      const ask = noted.ask as Ask;
+      const ask = noted.ask as ApiRequest;
       const { headers } = request;
-      const path = endpoint.kind === "page" ? (request.params as Ask["path"]) : ask.path;
+      const path = endpoint.kind === "page" ? (request.params as ApiRequest["path"]) : ask.path;
       const ending = () => endingOf(noted, reply.raw);
       const { body: sent } = request;
       const asked = { ...ask, body: sent, path, signal: () => ending().signal };
@@ -89,7 +89,7 @@ export function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Se
         catalogFor === undefined
           ? around.backing
           : { ...around.backing, catalog: catalogFor(ask.caller.actor) };
-      const succeed = (answer: Answer): ReturnType<Replies["succeed"]> => {
+      const succeed = (answer: Reply): ReturnType<Replies["succeed"]> => {
         if (answer.audited !== undefined) noteAudited(around.audit, answer.audited, request);
         return replies.succeed(reply, answer, endpoint, noted.protocol);
       };

@@ -5,7 +5,6 @@
  * caller, key and parameters are read (request/parse-request.ts), then the body is validated and the endpoint's
  * handler runs. reply.ts sends all errors in one form.
  */
-
 import { randomBytes } from "node:crypto";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { AuditTrail } from "../auth/audit.ts";
@@ -54,7 +53,7 @@ import { createRoutePlan, createRouteTable, NOWHERE } from "./route-table.ts";
 import type { EventsOptions } from "./routes/service/events.ts";
 import type { GraphqlOptions } from "./routes/service/graphql.ts";
 import type { SchemaRegistryOptions } from "./routes/service/schema-registry.ts";
-import { type Backing, noneStale } from "./schemas/endpoint.ts";
+import { type ApiContext, noneStale } from "./schemas/endpoint.ts";
 import { sessionRoutes } from "./web/session-routes.ts";
 import { type WebApp, webRoutes } from "./web/web-routes.ts";
 
@@ -108,10 +107,10 @@ interface HttpDoorOptions {
   /** The browser application; when absent, `/` redirects to the documentation. */
   readonly web?: WebApp | undefined;
   /** Progress of reading proposals from Kafka; absent without Kafka. */
-  readonly proposals?: Backing["proposals"] | undefined;
+  readonly proposals?: ApiContext["proposals"] | undefined;
   readonly streamLimits?: StreamLimits | undefined;
   /** Views that were built with another model; absent: none. */
-  readonly stale?: Backing["stale"] | undefined;
+  readonly stale?: ApiContext["stale"] | undefined;
   /** The catalog of a user; absent: the same catalog for all. */
   readonly catalogFor?: ((actor: string | undefined) => Catalog) | undefined;
   /** The audit trail; absent without one. */

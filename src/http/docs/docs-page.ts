@@ -8,7 +8,7 @@ import { boundedCache } from "../../lib/bounded-cache.ts";
 import { type ErrorForm, errorFormOf, statusesOf, statusOf } from "../response/errors.ts";
 import { createFixedText, type FixedText } from "../response/fixed-text.ts";
 import { type RouteTable, resourceOf } from "../route-table.ts";
-import type { Answer, Endpoint, ErrorCase, Schema } from "../schemas/endpoint.ts";
+import type { Endpoint, ErrorCase, Reply, Schema } from "../schemas/endpoint.ts";
 import { renderFilters } from "./docs-filters.ts";
 import { type EntityOutline, renderModel } from "./docs-model.ts";
 import { docsStyle } from "./docs-style.ts";
@@ -37,7 +37,7 @@ interface DocsOptions {
 export function createDocsPage(
   table: RouteTable,
   options: DocsOptions,
-): (host: string | undefined) => Answer {
+): (host: string | undefined) => Reply {
   let page: string | undefined;
   const hash = createHash("sha256").update(docsStyle).digest("base64");
   const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;

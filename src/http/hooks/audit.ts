@@ -4,7 +4,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { AuditOutcome, AuditTrail } from "../../auth/audit.ts";
 import { ForgedActor } from "../request/caller/caller.ts";
-import type { Answer } from "../schemas/endpoint.ts";
+import type { Reply } from "../schemas/endpoint.ts";
 
 type Trail = Pick<AuditTrail, "record">;
 
@@ -46,7 +46,7 @@ function urnOf(body: unknown): string | undefined {
 /** Notes the audited events of an endpoint's answer. */
 export function noteAudited(
   trail: Trail | undefined,
-  audited: NonNullable<Answer["audited"]>,
+  audited: NonNullable<Reply["audited"]>,
   request: FastifyRequest,
 ): void {
   const actor = request.noted?.ask?.caller.actor;

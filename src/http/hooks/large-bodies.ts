@@ -3,7 +3,7 @@
  * bytes and returns proposals with validated values, or the parsed body.
  */
 import { largeCharacters, type Proposal } from "../../catalog/catalog.ts";
-import type { Ask, Endpoint } from "../schemas/endpoint.ts";
+import type { ApiRequest, Endpoint } from "../schemas/endpoint.ts";
 
 /** The body thread reads larger bodies. */
 export const largeBytes = largeCharacters;
@@ -14,7 +14,7 @@ export interface LargeBody {
   /** Transferred to the body thread. */
   readonly body: Uint8Array<ArrayBuffer>;
   /** The request without its body. */
-  readonly ask: Pick<Ask, "key" | "path" | "parameters">;
+  readonly ask: Pick<ApiRequest, "key" | "path" | "parameters">;
   /** Aborts when the response was sent or the client has disconnected. */
   readonly signal: AbortSignal;
 }

@@ -8,7 +8,7 @@ import type { Position } from "../../core/position.ts";
 import type { FixedText } from "../response/fixed-text.ts";
 import { explainUnrouted, methodsAt, type NotFoundRules } from "../response/not-found.ts";
 import type { RouteTable } from "../route-table.ts";
-import type { Ask, Endpoint } from "../schemas/endpoint.ts";
+import type { ApiRequest, Endpoint } from "../schemas/endpoint.ts";
 import { takesJson } from "./accept.ts";
 import { refuseAsOf } from "./as-of-parameters.ts";
 import { type CallerRules, readCaller } from "./caller/caller.ts";
@@ -26,7 +26,7 @@ export interface RequestState {
   readonly protocol: Protocol | undefined;
   /** The user of the request's token. */
   subject?: string | undefined;
-  ask: Ask | undefined;
+  ask: ApiRequest | undefined;
   unrouted: NotFoundRules | undefined;
   /** Of a read: the position of a not_found response. */
   shown?: Position;
@@ -79,7 +79,7 @@ export function receive(
   noted: RequestState,
   rules: RequestRules,
   subject?: string | undefined,
-): Ask {
+): ApiRequest {
   const { endpoint, protocol } = noted;
   const { headers } = request;
   const host = headers.host;

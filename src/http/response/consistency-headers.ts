@@ -11,7 +11,7 @@ import { CatalogError } from "../../core/errors.ts";
 import { type Position, position, START } from "../../core/position.ts";
 import { asOfPointOf } from "../request/as-of-parameters.ts";
 import type { RequestState } from "../request/parse-request.ts";
-import type { Answer, Ask, Backing, Endpoint } from "../schemas/endpoint.ts";
+import type { ApiContext, ApiRequest, Endpoint, Reply } from "../schemas/endpoint.ts";
 
 const MIN_POSITION = "x-annals-min-position";
 const POSITION = /^\d{1,15}$/;
@@ -20,7 +20,11 @@ const POSITION = /^\d{1,15}$/;
  * The endpoint's answer with its position; synchronous when possible. Throws `malformed`,
  * `invalid`, `unavailable`.
  */
-export function answerAt(endpoint: Endpoint, ask: Ask, around: Around): Answer | Promise<Answer> {
+export function answerAt(
+  endpoint: Endpoint,
+  ask: ApiRequest,
+  around: Around,
+): Reply | Promise<Reply> {
   const { reads: read } = endpoint;
   if (read === undefined) {
     const answer = endpoint.handle(ask, around.backing);
@@ -41,9 +45,9 @@ export function answerAt(endpoint: Endpoint, ask: Ask, around: Around): Answer |
 async function answerAsOf(
   moment: AsOfPoint,
   endpoint: Endpoint,
-  ask: Ask,
+  ask: ApiRequest,
   { backing, noted }: Around,
-): Promise<Answer> {
+): Promise<Reply> {
   const { catalog } = backing;
   const { shown: shownBy, ...reads } = await catalog.asOf(moment);
   try {
@@ -59,9 +63,9 @@ async function answerOnceReached(
   least: Position,
   views: readonly ReadView[],
   endpoint: Endpoint,
-  ask: Ask,
+  ask: ApiRequest,
   around: Around,
-): Promise<Answer> {
+): Promise<Reply> {
   await Promise.all(views.map((view) => around.backing.catalog.reach(view, least)));
   // A view's checkpoint may lag behind records that do not concern it.
   return answerNow(views, endpoint, ask, around, least);
@@ -70,15 +74,15 @@ async function answerOnceReached(
 function answerNow(
   views: readonly ReadView[],
   endpoint: Endpoint,
-  ask: Ask,
+  ask: ApiRequest,
   { backing, noted }: Around,
   reached = START,
-): Answer | Promise<Answer> {
+): Reply | Promise<Reply> {
   const least = Math.min(...views.map((view) => backing.catalog.positionOf(view)));
   const atLeast = (shown: number): Position => position(Math.max(shown, reached));
   noted.shown = atLeast(least);
   const stale = staleAmong(views, backing);
-  const placed = (answer: Answer): Answer => ({
+  const placed = (answer: Reply): Reply => ({
     ...answer,
     position: atLeast(answer.position ?? least),
     ...(stale !== undefined && { headers: { ...answer.headers, "x-annals-stale": stale } }),
@@ -88,7 +92,7 @@ function answerNow(
 }
 
 /** `search; mend="annals rebuild search"`, for each view that was built with another model. */
-function staleAmong(views: readonly ReadView[], backing: Backing): string | undefined {
+function staleAmong(views: readonly ReadView[], backing: ApiContext): string | undefined {
   const stale = backing.stale();
   if (stale.size === 0) return undefined;
   const marks = views.flatMap((view) => {
@@ -98,13 +102,13 @@ function staleAmong(views: readonly ReadView[], backing: Backing): string | unde
   return marks.length === 0 ? undefined : marks.join(", ");
 }
 
-async function placedAfter(answer: Answer | Promise<Answer>, { backing }: Around): Promise<Answer> {
+async function placedAfter(answer: Reply | Promise<Reply>, { backing }: Around): Promise<Reply> {
   const written = await answer;
   return { ...written, position: written.position ?? backing.catalog.positionOf("entities") };
 }
 
 interface Around {
-  readonly backing: Backing;
+  readonly backing: ApiContext;
   readonly headers: IncomingHttpHeaders;
   readonly noted: Pick<RequestState, "shown">;
 }

@@ -5,7 +5,7 @@ import { CatalogError } from "../../core/errors.ts";
 import { AmbiguousRequest } from "../hooks/host-check.ts";
 import { type Access, refusalAt } from "../request/caller/authenticate.ts";
 import { errorHeaderOf, type Protocol } from "../request/protocol.ts";
-import type { Answer, Endpoint, FileBody } from "../schemas/endpoint.ts";
+import type { Endpoint, FileBody, Reply } from "../schemas/endpoint.ts";
 import { entityTagOf, matchesTag } from "./entity-tags.ts";
 import { errorFormOf, type FrameworkError, failureOf, toCatalogError } from "./errors.ts";
 import { REGISTRY_TYPE, registryErrorOf } from "./schema-registry-format.ts";
@@ -20,7 +20,7 @@ export interface Replies {
   /** Sets the headers; returns the body, undefined for none. */
   succeed(
     reply: FastifyReply,
-    answer: Answer,
+    answer: Reply,
     endpoint: Endpoint,
     protocol: Protocol | undefined,
   ): string | Readable | undefined;
@@ -114,7 +114,7 @@ export function createReplies(
 /** Sets status and headers of a response; returns its body. */
 function write(
   reply: FastifyReply,
-  answer: Answer,
+  answer: Reply,
   endpoint: Endpoint,
   protocol: Protocol | undefined,
 ): string | undefined {
@@ -170,7 +170,7 @@ function describeFile(reply: FastifyReply, file: FileBody): Readable {
  */
 function unlessMatched(
   reply: FastifyReply,
-  { keep, fixed }: Answer,
+  { keep, fixed }: Reply,
   body: string | undefined,
 ): string | undefined {
   const { request } = reply;

@@ -12,7 +12,7 @@ import type {
   SearchPage,
 } from "../../catalog/catalog.ts";
 import type { Dialect } from "../request/protocol.ts";
-import type { Answer } from "../schemas/endpoint.ts";
+import type { Reply } from "../schemas/endpoint.ts";
 
 interface ReplyForm {
   readonly dialect: Dialect;
@@ -20,10 +20,7 @@ interface ReplyForm {
   readonly across?: boolean;
 }
 
-export function searchAnswer(
-  page: SearchPage | ScrollPage,
-  { dialect, across }: ReplyForm,
-): Answer {
+export function searchAnswer(page: SearchPage | ScrollPage, { dialect, across }: ReplyForm): Reply {
   const { hits, position } = page;
   const entities = dialect === "interface" ? urnsOf(hits) : hits.map(entityOf);
   const value = { ...pageOf(page), metadata: metadataOf(page, across === true), entities };
@@ -34,7 +31,7 @@ export function searchAnswer(
  * Lineage needs paths, which urns cannot express, so the response is the same in both dialects. The
  * position is the lowest of the two views that were read (Endpoint.reads).
  */
-export function lineageAnswer(page: LineagePage | LineageScrollPage): Answer {
+export function lineageAnswer(page: LineagePage | LineageScrollPage): Reply {
   const value = {
     ...pageOf(page),
     lineageSearchPath: "TORTOISE",

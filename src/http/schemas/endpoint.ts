@@ -46,7 +46,7 @@ export interface Parameter {
 }
 
 /** A decoded request. */
-export interface Ask {
+export interface ApiRequest {
   /** The key of the path, decoded once; empty where the path has none. */
   readonly key: string;
   /** Values of the `{names}` in the path of a page, decoded once. */
@@ -90,7 +90,7 @@ export interface FileBody {
   readonly stream: Readable;
 }
 
-export interface Answer {
+export interface Reply {
   /** The endpoint's default when absent. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -117,7 +117,7 @@ export type StaleViews = ReadonlyMap<ReadView, string>;
 export const noneStale: StaleViews = new Map();
 
 /** Dependencies of handlers. */
-export interface Backing {
+export interface ApiContext {
   readonly catalog: Catalog;
   readonly operations: Operations;
   /** Progress of reading proposals from Kafka; empty without Kafka. Rejects `unavailable`. */
@@ -194,7 +194,7 @@ export interface Endpoint {
    * The proposals in the body, for endpoints that write aspects; `expand` turns snapshots into proposals.
    * The body thread calls it for large bodies (large-bodies.ts), so it depends only on its arguments.
    */
-  readonly proposals?: (ask: Ask, expand: ExpandSnapshots) => readonly Proposal[];
+  readonly proposals?: (ask: ApiRequest, expand: ExpandSnapshots) => readonly Proposal[];
   /** Maximum body size when less than the configured one. */
   readonly bodyBytesMax?: number;
   /** Its not_found is a normal result, not an error. */
@@ -202,7 +202,7 @@ export interface Endpoint {
   /** Reply of its example when that depends on the service; examples.ts has all others. */
   readonly exampleReply?: unknown;
   readonly errors: readonly ErrorCase[];
-  readonly handle: (ask: Ask, backing: Backing) => Promise<Answer> | Answer;
+  readonly handle: (ask: ApiRequest, backing: ApiContext) => Promise<Reply> | Reply;
 }
 
 /** A rest.li resource: endpoints under one first path segment. */
@@ -232,4 +232,4 @@ export const complete = (
 /** The reply of an action: its result under `value`. */
 export const valueReply = (schema: Schema): Schema => complete({ value: schema });
 
-export const valueAnswer = (value: unknown): Answer => ({ json: JSON.stringify({ value }) });
+export const valueAnswer = (value: unknown): Reply => ({ json: JSON.stringify({ value }) });

@@ -2,13 +2,12 @@
  * The session of the browser application: exchanges an access token, or a user name and a password, for a cookie,
  * and describes or ends the session.
  */
-
 import type { SignIn, StartedSession } from "../../auth/sign-in/sign-in.ts";
 import type { Authentication } from "../../auth/tokens/authentication.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import { csrfToken, sessionCookie, sessionToken } from "../request/caller/session.ts";
-import type { Answer, Ask, Endpoint, Parameter } from "../schemas/endpoint.ts";
+import type { ApiRequest, Endpoint, Parameter, Reply } from "../schemas/endpoint.ts";
 
 interface SessionOptions {
   readonly authentication: Authentication;
@@ -109,7 +108,7 @@ export function sessionRoutes(options: SessionOptions): readonly Endpoint[] {
 
 /** The access token of the request, or the new session of its user. */
 async function startedBy(
-  { body, address = "" }: Ask,
+  { body, address = "" }: ApiRequest,
   { signIn }: SessionOptions,
 ): Promise<Pick<StartedSession, "token" | "position">> {
   const { token, username: user, password, ...rest } = body as BeginBody;
@@ -144,7 +143,7 @@ interface Session {
 function described(
   { authentication, actorHeaderTrusted, writeAuthorization, version }: SessionOptions,
   session?: Session,
-): Answer {
+): Reply {
   const json = {
     signInRequired: authentication.required,
     authenticated: session !== undefined,
@@ -158,16 +157,16 @@ function described(
   return { json: JSON.stringify(json), keep: false };
 }
 
-const ended = (ask: Ask): Pick<Answer, "headers"> => ({
+const ended = (ask: ApiRequest): Pick<Reply, "headers"> => ({
   headers: { "set-cookie": sessionCookie({ token: "", seconds: 0 }, headersOf(ask)) },
 });
 
-const headersOf = (ask: Ask) => ({
+const headersOf = (ask: ApiRequest) => ({
   host: ask.host,
   "x-forwarded-proto": text(ask, "x-forwarded-proto"),
 });
 
-const text = ({ parameters }: Ask, name: string): string | undefined =>
+const text = ({ parameters }: ApiRequest, name: string): string | undefined =>
   ownValue(parameters, name)?.toString();
 
 const notToken = (): CatalogError =>

@@ -11,7 +11,7 @@ import {
   ReadBodyHolder,
   transferable,
 } from "../../hooks/large-bodies.ts";
-import { type Ask, type Endpoint, endpointId } from "../../schemas/endpoint.ts";
+import { type ApiRequest, type Endpoint, endpointId } from "../../schemas/endpoint.ts";
 import type { RequestState } from "../parse-request.ts";
 import {
   type BodyForm,
@@ -50,12 +50,12 @@ interface BodyReading {
 
 function largeBodyOf(request: FastifyRequest, body: Buffer): LargeBody {
   const { endpoint, ask, response } = request.noted as RequestState;
-  const { key, path, parameters } = ask as Ask;
+  const { key, path, parameters } = ask as ApiRequest;
   const { kind, name, body: schema } = endpoint as Endpoint;
   return {
     endpoint: { id: endpointId(endpoint as Endpoint), name, body: schema },
     body: transferable(body),
-    ask: { key, path: kind === "page" ? (request.params as Ask["path"]) : path, parameters },
+    ask: { key, path: kind === "page" ? (request.params as ApiRequest["path"]) : path, parameters },
     signal: endingOf(request.noted as RequestState, response as ServerResponse).signal,
   };
 }

@@ -4,7 +4,7 @@
  */
 import { topics } from "../../../feed/topic-names.ts";
 import type { PartitionOffset, TopicOffsets } from "../../../feed/topic-offsets.ts";
-import type { Backing, Endpoint, Schema } from "../../schemas/endpoint.ts";
+import type { ApiContext, Endpoint, Schema } from "../../schemas/endpoint.ts";
 import { complete } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 
@@ -42,7 +42,7 @@ const placeSchema: Schema = {
 const consumerOffsets = (
   kind: string,
   about: string,
-  read: (backing: Backing) => Promise<readonly TopicOffsets[]>,
+  read: (backing: ApiContext) => Promise<readonly TopicOffsets[]>,
 ): Endpoint => ({
   method: "GET",
   kind: "page",
@@ -95,7 +95,7 @@ function lagsOf(partitions: readonly PartitionOffset[]) {
 /** Each view is a group of one consumer, with the log as its only partition. */
 const viewPlaces =
   (topic: string, has: (view: string) => boolean) =>
-  async ({ operations }: Backing): Promise<readonly TopicOffsets[]> => {
+  async ({ operations }: ApiContext): Promise<readonly TopicOffsets[]> => {
     const { views } = await operations.getStatus();
     return Object.entries(views)
       .filter(([view]) => has(view))

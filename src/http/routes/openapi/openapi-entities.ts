@@ -5,7 +5,7 @@
 import { CatalogError } from "../../../core/errors.ts";
 import { jsonObject } from "../../../lib/json.ts";
 import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
-import type { Ask, Backing, Endpoint } from "../../schemas/endpoint.ts";
+import type { ApiContext, ApiRequest, Endpoint } from "../../schemas/endpoint.ts";
 import {
   aspectsIn,
   aspectText,
@@ -46,7 +46,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
   } as const;
 
   /** A version of the aspect, or an event of a timeseries aspect. */
-  const findShown = (catalog: Backing["catalog"], target: Target, version: number) =>
+  const findShown = (catalog: ApiContext["catalog"], target: Target, version: number) =>
     names.isTimeseries(target.entityType, target.aspect)
       ? findEvent(catalog, target, version)
       : catalog.findAspect(target.urn, target.aspect, version);
@@ -168,7 +168,7 @@ export type Member = Readonly<Record<string, unknown>> & { readonly urn: string 
 /** Entities that are there, with the aspects that each member asks for. */
 export async function findMembers(
   members: readonly Member[],
-  around: { readonly entityType: string; readonly names: ModelNames } & Pick<Backing, "catalog">,
+  around: { readonly entityType: string; readonly names: ModelNames } & Pick<ApiContext, "catalog">,
 ): Promise<readonly ShownEntity[]> {
   const { entityType, names, catalog } = around;
   for (const [i, { urn }] of members.entries()) refuseOtherType(urn, entityType, `[${i}].urn`);
@@ -220,7 +220,7 @@ interface Target {
 }
 
 /** The entity of the path. Throws `malformed` when its two parts contradict each other. */
-export function targetOf({ path }: Ask, names: ModelNames): Target {
+export function targetOf({ path }: ApiRequest, names: ModelNames): Target {
   const entityType = names.entity(path.entity ?? "");
   const urn = path.urn ?? "";
   refuseOtherType(urn, entityType, "the path");

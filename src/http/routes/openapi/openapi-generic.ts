@@ -3,7 +3,13 @@ import { type Proposal, REQUEST_PATH } from "../../../catalog/catalog.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import { type JsonObject, jsonObject } from "../../../lib/json.ts";
 import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
-import type { Answer, Ask, Backing, BodySchema, Endpoint } from "../../schemas/endpoint.ts";
+import type {
+  ApiContext,
+  ApiRequest,
+  BodySchema,
+  Endpoint,
+  Reply,
+} from "../../schemas/endpoint.ts";
 import {
   createdByPatches,
   entitiesText,
@@ -60,7 +66,7 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
   const path = "/openapi/v3/entity/generic";
   const reply = { type: "object", additionalProperties: forms.listOf(forms.entityOut.v3) };
 
-  const listed = ({ body }: Ask, changeType: "UPSERT" | "PATCH"): readonly Proposal[] =>
+  const listed = ({ body }: ApiRequest, changeType: "UPSERT" | "PATCH"): readonly Proposal[] =>
     Object.entries(body as Readonly<Record<string, readonly JsonObject[]>>).flatMap(
       ([name, list]) => {
         const entityType = names.known(name, "invalid");
@@ -68,7 +74,11 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
       },
     );
 
-  async function many(ask: Ask, backing: Backing, changeType: "UPSERT" | "PATCH"): Promise<Answer> {
+  async function many(
+    ask: ApiRequest,
+    backing: ApiContext,
+    changeType: "UPSERT" | "PATCH",
+  ): Promise<Reply> {
     const { async = true, systemMetadata = false } = ask.parameters as Query;
     const proposals = ask.proposals ?? listed(ask, changeType);
     if (async && changeType === "PATCH") {

@@ -5,7 +5,7 @@ import { entityTypeOf } from "../../../core/urn.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
 import { eachOf, openSystemMetadata } from "../../request/body/system-metadata.ts";
-import type { Answer, Endpoint } from "../../schemas/endpoint.ts";
+import type { Endpoint, Reply } from "../../schemas/endpoint.ts";
 import { complete } from "../../schemas/endpoint.ts";
 import { aspectText, entitiesText, type ModelNames } from "../../schemas/openapi-forms.ts";
 import * as forms from "../../schemas/openapi-schemas.ts";
@@ -21,7 +21,7 @@ const changedUrns =
   "The answer has the urns of what changed; with status 200 it is empty: all was known.";
 
 /** 201 when something was written, otherwise 200, as clients of these endpoints expect. */
-const writtenUrns = ({ changed, ...answer }: Awaited<ReturnType<typeof write>>): Answer => ({
+const writtenUrns = ({ changed, ...answer }: Awaited<ReturnType<typeof write>>): Reply => ({
   ...answer,
   json: JSON.stringify(changed),
   ...(changed.length === 0 && { status: 200 }),
@@ -202,7 +202,7 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
         // Each is a delete of its own: what would be refused is refused before the first.
         for (const urn of urns) await backing.catalog.delete({ urn, dryRun: true }, ask.caller);
         const deleted = [];
-        let position: Answer["position"];
+        let position: Reply["position"];
         for (const urn of urns) {
           const gone = await backing.catalog.delete({ urn }, ask.caller);
           position = gone.position ?? position;

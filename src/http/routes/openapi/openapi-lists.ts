@@ -4,7 +4,7 @@ import { CatalogError } from "../../../core/errors.ts";
 import type { Criterion, Filter } from "../../../core/query/filter.ts";
 import { isLaterSlice, type SliceOptions } from "../../../core/query/slice-options.ts";
 import { atLeast } from "../../request/parameters.ts";
-import type { Answer, Backing, Endpoint, Parameter, Schema } from "../../schemas/endpoint.ts";
+import type { ApiContext, Endpoint, Parameter, Reply, Schema } from "../../schemas/endpoint.ts";
 import {
   entitiesText,
   type ModelNames,
@@ -197,10 +197,10 @@ interface Around {
   readonly asked: Query;
   readonly aspects: readonly string[] | "all";
   readonly version: Version;
-  readonly backing: Pick<Backing, "catalog">;
+  readonly backing: Pick<ApiContext, "catalog">;
 }
 
-async function page(request: SearchRequest, around: Around): Promise<Answer> {
+async function page(request: SearchRequest, around: Around): Promise<Reply> {
   const { asked, aspects, version, backing } = around;
   const member = version === "v3" ? "entities" : "results";
   if (isLaterSlice(sliceOf(asked)))

@@ -6,7 +6,7 @@ import { CatalogError } from "../../../core/errors.ts";
 import { nearest } from "../../../lib/did-you-mean.ts";
 import type { EntityOutline } from "../../docs/docs-model.ts";
 import { atLeast } from "../../request/parameters.ts";
-import type { Answer, Endpoint, Parameter } from "../../schemas/endpoint.ts";
+import type { Endpoint, Parameter, Reply } from "../../schemas/endpoint.ts";
 import { complete } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 
@@ -177,7 +177,7 @@ export function modelRoutes(entities: readonly EntityOutline[]): readonly Endpoi
 function pageOf(
   all: readonly EntityOutline[],
   { start = 0, count = countDefault }: { readonly start?: number; readonly count?: number },
-): Answer {
+): Reply {
   atLeast({ start, count }, 0);
   const elements = all.slice(start, start + count).map(entityOf);
   return {

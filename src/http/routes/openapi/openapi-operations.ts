@@ -7,7 +7,7 @@ import type { Restored, RestoreRequest } from "../../../jobs/operations.ts";
 import { restoredMembers } from "../../../jobs/restore/restore-reply.ts";
 import { groupDigits } from "../../../lib/format-number.ts";
 import { atLeast } from "../../request/parameters.ts";
-import type { Answer, Endpoint, Parameter, Schema } from "../../schemas/endpoint.ts";
+import type { Endpoint, Parameter, Reply, Schema } from "../../schemas/endpoint.ts";
 import { complete } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import { urn } from "../../schemas/schemas.ts";
@@ -112,7 +112,7 @@ const restored: Schema = {
 };
 
 /** 202: the job goes on. */
-const restoredAnswer = ({ batches, id, completed, position }: Restored): Answer => ({
+const restoredAnswer = ({ batches, id, completed, position }: Restored): Reply => ({
   json: JSON.stringify(
     batches.map((batch) => ({ ...restoredMembers(batch), taskId: id, completed })),
   ),

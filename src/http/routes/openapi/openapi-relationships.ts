@@ -3,7 +3,7 @@ import type { EndFilter, FoundRelationship, RelationshipScroll } from "../../../
 import { CatalogError } from "../../../core/errors.ts";
 import { isLaterSlice } from "../../../core/query/slice-options.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
-import type { Answer, Ask, Endpoint, Parameter, Schema } from "../../schemas/endpoint.ts";
+import type { ApiRequest, Endpoint, Parameter, Reply, Schema } from "../../schemas/endpoint.ts";
 import { complete } from "../../schemas/endpoint.ts";
 import * as forms from "../../schemas/openapi-schemas.ts";
 import { query } from "../../schemas/query-parameters.ts";
@@ -77,7 +77,7 @@ async function scrolled(
     readonly catalog: Parameters<Endpoint["handle"]>[1]["catalog"];
     readonly shown?: (edge: FoundRelationship) => object;
   },
-): Promise<Answer> {
+): Promise<Reply> {
   const { asked, catalog, shown = resultOf } = around;
   if (isLaterSlice(sliceOf(asked))) return { json: '{"results":[]}' };
   const { scrollId, relationships } = await catalog.scrollRelationships(query);
@@ -93,7 +93,7 @@ interface EdgesBody {
 type EdgeQuery = Pick<RelationshipScroll, "source" | "destination" | "edges">;
 
 /** INCOMING swaps source and destination; fields of edges keep their meaning. */
-function edgesOf({ parameters, body }: Ask): EdgeQuery {
+function edgesOf({ parameters, body }: ApiRequest): EdgeQuery {
   const asked = parameters as Query;
   const { sourceFilter, destinationFilter, edgeFilter } = body as EdgesBody;
   const source = endFilter(asked.sourceTypes, sourceFilter);

@@ -1,7 +1,7 @@
 /** /openapi/v1/trace: the state of a write. */
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
-import type { Ask, Backing, Endpoint } from "../../schemas/endpoint.ts";
+import type { ApiContext, ApiRequest, Endpoint } from "../../schemas/endpoint.ts";
 import { complete } from "../../schemas/endpoint.ts";
 import type { ModelNames } from "../../schemas/openapi-forms.ts";
 import { query } from "../../schemas/query-parameters.ts";
@@ -97,7 +97,7 @@ export const traceRoutes = (names: ModelNames): readonly Endpoint[] => [
 ];
 
 /** Throws `malformed`. */
-function traceIdOf({ traceId = "" }: Ask["path"]): string {
+function traceIdOf({ traceId = "" }: ApiRequest["path"]): string {
   if (/^[0-9a-f]{32}$/i.test(traceId)) return traceId;
   throw new CatalogError("malformed", `"${traceId.slice(0, 120)}" is not a trace id`, {
     hint: "Send the 32 hexadecimal digits of the answer's header traceparent",
@@ -109,7 +109,7 @@ type State = "ACTIVE_STATE" | "HISTORIC_STATE" | "ERROR";
 async function statesOf(
   urn: string,
   aspects: readonly string[],
-  { names, catalog }: { readonly names: ModelNames } & Pick<Backing, "catalog">,
+  { names, catalog }: { readonly names: ModelNames } & Pick<ApiContext, "catalog">,
 ): Promise<readonly State[]> {
   const [found] = await catalog.findEntities([urn], aspects);
   const current = new Set(found?.aspects.map(({ name }) => name));

@@ -3,7 +3,7 @@ import type { Ingested, Proposal } from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { jsonObject } from "../../../lib/json.ts";
 import { withConditions } from "../../request/preconditions.ts";
-import type { Answer, Ask, Backing, Endpoint, Schema } from "../../schemas/endpoint.ts";
+import type { ApiContext, ApiRequest, Endpoint, Reply, Schema } from "../../schemas/endpoint.ts";
 import {
   createdByPatches,
   entitiesText,
@@ -45,12 +45,16 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
   } as const;
   const change = { ...row, conditional: true } as const;
   const ofAspect = { ...change, path: `${base}/{entity}/{urn}/{aspect}` } as const;
-  function listed({ body, path }: Ask, changeType: "UPSERT" | "PATCH"): readonly Proposal[] {
+  function listed({ body, path }: ApiRequest, changeType: "UPSERT" | "PATCH"): readonly Proposal[] {
     const entityType = names.known(path.entity ?? "", "invalid");
     return proposalsIn(body as readonly Schema[], { entityType, changeType }, names);
   }
 
-  async function many(ask: Ask, backing: Backing, changeType: "UPSERT" | "PATCH"): Promise<Answer> {
+  async function many(
+    ask: ApiRequest,
+    backing: ApiContext,
+    changeType: "UPSERT" | "PATCH",
+  ): Promise<Reply> {
     const { systemMetadata = false, async = true } = ask.parameters as Query;
     const { catalog } = backing;
     const proposals = ask.proposals ?? listed(ask, changeType);
@@ -65,13 +69,13 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
     return { ...answer, ...(async && { status: 202 }), json };
   }
 
-  function single(ask: Ask, changeType: Proposal["changeType"]): Proposal {
+  function single(ask: ApiRequest, changeType: Proposal["changeType"]): Proposal {
     const { urn, entityType, aspect: aspectName } = targetOf(ask, names);
     const body = version === "v2" && changeType !== "PATCH" ? wrapped(ask.body) : ask.body;
     return proposalOf(body, { urn, entityType, changeType, aspectName, path: "" });
   }
 
-  function kindOf(ask: Ask): Proposal["changeType"] {
+  function kindOf(ask: ApiRequest): Proposal["changeType"] {
     const asked = ask.parameters as Query;
     const { createIfEntityNotExists = false, createIfNotExists = true } = asked;
     const { entityType, aspect } = targetOf(ask, names);
@@ -79,7 +83,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
     return createIfNotExists && !names.isTimeseries(entityType, aspect) ? "CREATE" : "UPSERT";
   }
 
-  async function one(ask: Ask, backing: Backing, changeType: Proposal["changeType"]) {
+  async function one(ask: ApiRequest, backing: ApiContext, changeType: Proposal["changeType"]) {
     const { urn } = targetOf(ask, names);
     const { systemMetadata = false, async = false } = ask.parameters as Query;
     const { catalog } = backing;
@@ -97,8 +101,8 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
     urn: string,
     entityType: string,
     asked: readonly string[] | undefined,
-    { caller }: Ask,
-    { catalog }: Backing,
+    { caller }: ApiRequest,
+    { catalog }: ApiContext,
   ): Promise<readonly string[]> {
     const found: string[] = [];
     for (const aspectName of new Set(asked)) {
@@ -112,9 +116,9 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
   /** Deletes the newest events, as DataHub does. Throws `not_found` when there are none. */
   async function deleteNewest(
     target: { readonly urn: string; readonly entityType: string; readonly aspect: string },
-    { caller }: Ask,
-    backing: Backing,
-  ): Promise<Answer> {
+    { caller }: ApiRequest,
+    backing: ApiContext,
+  ): Promise<Reply> {
     const { urn, aspect: aspectName } = target;
     const event = await findEvent(backing.catalog, target);
     if (event === undefined) throw noAspect(urn, aspectName);
@@ -295,7 +299,7 @@ function wrapped(body: unknown): unknown {
   return isWrapped ? body : { value: body };
 }
 
-export const traceIdOf = ({ headers }: Answer): string | undefined =>
+export const traceIdOf = ({ headers }: Reply): string | undefined =>
   headers?.traceparent?.split("-")[1];
 
 const { value: _, ...patchMembers } = forms.aspectIn.properties as Readonly<Record<string, Schema>>;
@@ -304,9 +308,9 @@ const aspectMembers = forms.aspectIn.properties as Readonly<Record<string, Schem
 /** Writes; waits until searches show it where that is asked for. */
 export async function write(
   proposals: readonly Proposal[],
-  { caller, conditions }: Pick<Ask, "caller" | "conditions">,
-  backing: Backing,
-): Promise<Answer & Pick<Ingested, "changed">> {
+  { caller, conditions }: Pick<ApiRequest, "caller" | "conditions">,
+  backing: ApiContext,
+): Promise<Reply & Pick<Ingested, "changed">> {
   const conditioned = proposals.map((proposal) => withConditions(proposal, conditions));
   const { position, changed } = await backing.catalog.ingest(conditioned, caller);
   await untilFound(conditioned, { position }, backing.catalog);
@@ -319,7 +323,7 @@ const partsUnderKey = (): CatalogError =>
     hint: "Leave the header out, or send proposals of change type DELETE to ingestProposalBatch",
   });
 
-const answerTo = (position: Answer["position"], { now }: Backing): Answer =>
+const answerTo = (position: Reply["position"], { now }: ApiContext): Reply =>
   position === undefined
     ? {}
     : { position, headers: { traceparent: traceParent(position, now()) } };

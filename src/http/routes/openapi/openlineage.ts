@@ -1,7 +1,7 @@
 /** /openapi/openlineage: events of OpenLineage, single and in batches. */
 import { CatalogError } from "../../../core/errors.ts";
 import { createLazyAcceptEvent } from "../../../openlineage/lazy-accept-event.ts";
-import type { Answer, BodySchema, Endpoint, Schema } from "../../schemas/endpoint.ts";
+import type { BodySchema, Endpoint, Reply, Schema } from "../../schemas/endpoint.ts";
 import { writeErrors } from "../restli/write-errors.ts";
 
 const path = "/openapi/openlineage/api/v1/lineage";
@@ -69,7 +69,7 @@ const failedEvent = (error: unknown, index: number): FailedEvent => {
   return { index, reason: error.text, retriable: retriableCodes.includes(error.code) };
 };
 
-const batchAnswer = (received: number, failed: readonly FailedEvent[]): Answer => {
+const batchAnswer = (received: number, failed: readonly FailedEvent[]): Reply => {
   const retriable = failed.filter((one) => one.retriable).length;
   return {
     json: JSON.stringify({
@@ -124,7 +124,7 @@ export function openLineageRoutes(namespace: string): readonly Endpoint[] {
       async handle({ body, caller }, { catalog }) {
         const events = body as readonly unknown[];
         const failed: FailedEvent[] = [];
-        let last: Answer["position"];
+        let last: Reply["position"];
         for (const [index, one] of events.entries()) {
           try {
             last = (await accept(one, catalog, caller)) ?? last;

@@ -2,7 +2,7 @@
 import { CatalogError } from "../../../core/errors.ts";
 import { nearest } from "../../../lib/did-you-mean.ts";
 import {
-  type Ask,
+  type ApiRequest,
   type Endpoint,
   type ErrorCase,
   type Schema,
@@ -80,7 +80,10 @@ export function knownParametersOnly(endpoint: Endpoint): Endpoint {
       const unknown = sent.find((parameter) => !known.includes(parameter));
       if (unknown === undefined) return handle(ask, backing);
       if (ask.dialect === "reference" && ofReference.has(name)) {
-        return handle({ ...ask, body: only(known, ask.body as object) } satisfies Ask, backing);
+        return handle(
+          { ...ask, body: only(known, ask.body as object) } satisfies ApiRequest,
+          backing,
+        );
       }
       throw unrecognized(name, unknown, known);
     },

@@ -7,9 +7,9 @@ import type {
 } from "../../../jobs/operations.ts";
 import type { Dialect } from "../../request/protocol.ts";
 import {
-  type Answer,
   complete,
   type Endpoint,
+  type Reply,
   type Resource,
   type Schema,
   valueAnswer,
@@ -106,7 +106,7 @@ const truncateTimeseriesAspect: Endpoint = {
     outcomeAnswer(await operations.truncateTimeseries(body as TruncateRequest, caller)),
 };
 
-const outcomeAnswer = ({ text, position }: OperationResult): Answer => ({
+const outcomeAnswer = ({ text, position }: OperationResult): Reply => ({
   ...valueAnswer(text),
   position,
 });

@@ -1,10 +1,10 @@
 /** Routes of parked entities. */
 import type { ParkedEntity, ParkedQuery } from "../../../jobs/operations.ts";
 import {
-  type Answer,
   complete,
   type Endpoint,
   type ErrorCase,
+  type Reply,
   type Schema,
   valueAnswer,
   valueReply,
@@ -98,7 +98,7 @@ const oneParked = {
   ],
 } as const satisfies Partial<Endpoint>;
 
-const parkedAnswer = (parked: ParkedEntity | undefined): Answer =>
+const parkedAnswer = (parked: ParkedEntity | undefined): Reply =>
   valueAnswer({ parked: parked !== undefined, ...(parked !== undefined && { entity: parked }) });
 
 const retryParked: Endpoint = {

@@ -4,9 +4,9 @@ import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
 import { eachOf, openSystemMetadata } from "../../request/body/system-metadata.ts";
 import { withConditions } from "../../request/preconditions.ts";
 import {
-  type Answer,
   complete,
   type Endpoint,
+  type Reply,
   type Resource,
   valueAnswer,
   valueReply,
@@ -207,4 +207,4 @@ export const aspectRoutes: readonly Endpoint[] = [
   getAspect,
 ];
 
-const success = ({ position }: Pick<Answer, "position">): Answer => ({ json: SUCCESS, position });
+const success = ({ position }: Pick<Reply, "position">): Reply => ({ json: SUCCESS, position });

@@ -2,7 +2,7 @@
 import type { KeyOptions } from "../../../catalog/catalog.ts";
 import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
 import { namesIn } from "../../request/parameters.ts";
-import type { Ask, Endpoint, Parameter, Resource } from "../../schemas/endpoint.ts";
+import type { ApiRequest, Endpoint, Parameter, Resource } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
 
@@ -24,7 +24,7 @@ const alwaysIncludeKeyAspect: Parameter = query.boolean(
 
 /** The requested parts of an entity, in the catalog's form. */
 function shownOf(
-  parameters: Ask["parameters"],
+  parameters: ApiRequest["parameters"],
 ): readonly [aspects: readonly string[] | undefined, options?: KeyOptions] {
   const { aspects, alwaysIncludeKeyAspect } = parameters as {
     aspects?: readonly string[];

@@ -5,9 +5,9 @@ import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
 import { openSystemMetadata } from "../../request/body/system-metadata.ts";
 import { namesIn } from "../../request/parameters.ts";
 import {
-  type Answer,
   complete,
   type Endpoint,
+  type Reply,
   type Resource,
   type Schema,
   valueAnswer,
@@ -318,7 +318,7 @@ export const entityRoutes: readonly Endpoint[] = [
   getSnapshots,
 ];
 
-const written = ({ position }: Pick<Answer, "position">): Answer => ({ position });
+const written = ({ position }: Pick<Reply, "position">): Reply => ({ position });
 
 function wanted(parameters: Readonly<Record<string, unknown>>): readonly string[] | undefined {
   const { aspects } = parameters as { aspects?: readonly string[] };

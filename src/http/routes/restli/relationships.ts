@@ -2,10 +2,10 @@
 import type { Catalog } from "../../../catalog/catalog.ts";
 import { namesIn } from "../../request/parameters.ts";
 import {
-  type Answer,
   complete,
   type Endpoint,
   type Parameter,
+  type Reply,
   type Resource,
   valueAnswer,
   valueReply,
@@ -81,9 +81,9 @@ const getRelationships: Endpoint = {
 type Page = Awaited<ReturnType<Catalog["listRelationships"]>>;
 
 /** Cached by page: the catalog returns the same object until the graph changes. */
-const answers = new WeakMap<Page, Answer>();
+const answers = new WeakMap<Page, Reply>();
 
-function shown(page: Page): Answer {
+function shown(page: Page): Reply {
   let answer = answers.get(page);
   if (answer === undefined) {
     const { relationships, ...counts } = page;

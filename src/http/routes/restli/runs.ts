@@ -1,11 +1,11 @@
 /** /runs: lists ingestion runs and their writes, and rolls runs back. */
 import type { RollbackRequest } from "../../../catalog/catalog.ts";
 import {
-  type Answer,
-  type Ask,
-  type Backing,
+  type ApiContext,
+  type ApiRequest,
   complete,
   type Endpoint,
+  type Reply,
   type Resource,
   type Schema,
   valueAnswer,
@@ -145,9 +145,9 @@ export const rollbackReply: Schema = valueReply({
 /** Rolls back the writes and returns a summary. */
 export async function rolledBack(
   request: RollbackRequest,
-  { caller }: Pick<Ask, "caller">,
-  { catalog }: Pick<Backing, "catalog">,
-): Promise<Answer> {
+  { caller }: Pick<ApiRequest, "caller">,
+  { catalog }: Pick<ApiContext, "catalog">,
+): Promise<Reply> {
   const { position, aspectRowSummaries, ...counts } = await catalog.rollbackRun(request, caller);
   const value = { ...counts, aspectRowSummaries: aspectRowSummaries.map(shown) };
   return { ...valueAnswer(value), position };

@@ -2,16 +2,15 @@
  * Sign-in for DataHub's web container, which calls these paths with the credentials of the system client.
  * It sends JSON as text/plain.
  */
-
 import type { Login, SignIn } from "../../../auth/sign-in/sign-in.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import type {
-  Answer,
-  Ask,
+  ApiRequest,
   BodySchema,
   Endpoint,
   ErrorCase,
   Parameter,
+  Reply,
   Schema,
 } from "../../schemas/endpoint.ts";
 
@@ -220,13 +219,13 @@ const ssoRoute = (signIn: SignIn): Endpoint => ({
   },
 });
 
-const json = (value: object): Answer => ({ json: JSON.stringify(value), keep: false });
+const json = (value: object): Reply => ({ json: JSON.stringify(value), keep: false });
 
 /**
  * The login of a request. The caller is the system client, so the address in X-Forwarded-For is
  * trusted.
  */
-function loginOf({ parameters, address }: Ask, user: string): Omit<Login, "password"> {
+function loginOf({ parameters, address }: ApiRequest, user: string): Omit<Login, "password"> {
   const named = parameters as Readonly<Record<string, string | undefined>>;
   const source = loginSources.get(named[sourceHeader] ?? "") ?? "UNKNOWN";
   // Proxies append an address. The earlier ones come from the browser, which may send any.

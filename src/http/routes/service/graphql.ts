@@ -1,12 +1,12 @@
 /** GraphQL: one endpoint, at the path that most clients use; address.ts has the aliases. */
 import type { GraphqlRequest, GraphqlServer } from "../../../graphql/graphql-server.ts";
 import { asked } from "../../request/preconditions.ts";
-import type { Answer, Endpoint } from "../../schemas/endpoint.ts";
+import type { Endpoint, Reply } from "../../schemas/endpoint.ts";
 
 export interface GraphqlOptions {
   readonly server: GraphqlServer;
   /** Served to browsers when enabled. */
-  readonly explorer: Pick<Answer, "html" | "contentSecurityPolicy"> | undefined;
+  readonly explorer: Pick<Reply, "html" | "contentSecurityPolicy"> | undefined;
 }
 
 const bodyBytesMax = 2 ** 20;
@@ -76,7 +76,7 @@ interface GraphqlBody {
   readonly operationName?: string | null;
 }
 
-const explorerRow = (explorer: Answer): Endpoint => ({
+const explorerRow = (explorer: Reply): Endpoint => ({
   method: "GET",
   kind: "page",
   path,

@@ -2,11 +2,11 @@
 import type { SchemaRegistry } from "../../../feed/schema-registry.ts";
 import { REGISTRY, REGISTRY_MEDIA_TYPE } from "../../response/schema-registry-format.ts";
 import type {
-  Answer,
-  Ask,
+  ApiRequest,
   Endpoint,
   ErrorCase,
   Parameter,
+  Reply,
   Schema,
 } from "../../schemas/endpoint.ts";
 
@@ -16,7 +16,7 @@ const bodyBytesMax = 2 ** 20;
 /** A row that answers with the JSON of what its handler gives. */
 export const registryRow = (
   row: Pick<Endpoint, "name" | "path" | "summary"> & Partial<Endpoint>,
-  handle: (ask: Ask) => Promise<unknown> | unknown,
+  handle: (ask: ApiRequest) => Promise<unknown> | unknown,
 ): Endpoint => ({
   method: "GET",
   kind: "page",
@@ -27,7 +27,7 @@ export const registryRow = (
   errors: [],
   ...(row.body !== undefined && { bodyBytesMax }),
   ...row,
-  handle: async (ask): Promise<Answer> => ({ text: JSON.stringify(await handle(ask)) }),
+  handle: async (ask): Promise<Reply> => ({ text: JSON.stringify(await handle(ask)) }),
 });
 
 export const subject: Parameter = {

@@ -5,7 +5,7 @@
  */
 import type { RegisteredSchema, SchemaRegistry } from "../../../feed/schema-registry.ts";
 import { REGISTRY } from "../../response/schema-registry-format.ts";
-import type { Ask, Endpoint, ErrorCase, Parameter, Schema } from "../../schemas/endpoint.ts";
+import type { ApiRequest, Endpoint, ErrorCase, Parameter, Schema } from "../../schemas/endpoint.ts";
 import { complete } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import { closed, registrySettings, registryRow as row, subject } from "./registry-settings.ts";
@@ -267,27 +267,27 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
 const shown = (found: RegisteredSchema): object => ({ ...found, schemaType: "AVRO" });
 
 /** An id that is no number is of no schema. */
-const idOf = ({ path }: Ask): number =>
+const idOf = ({ path }: ApiRequest): number =>
   /^\d{1,10}$/.test(path.id ?? "") ? Number(path.id) : Number.NaN;
 
 async function subjectsLike(
   registry: SchemaRegistry,
-  { subjectPrefix }: Ask["parameters"],
+  { subjectPrefix }: ApiRequest["parameters"],
 ): Promise<readonly string[]> {
   const prefix = String(subjectPrefix ?? "");
   return (await registry.subjects()).filter((name) => name.startsWith(prefix));
 }
 
-const usesOf = (registry: SchemaRegistry, ask: Ask) => registry.usesOf(idOf(ask));
+const usesOf = (registry: SchemaRegistry, ask: ApiRequest) => registry.usesOf(idOf(ask));
 
-const schemaOf = (registry: SchemaRegistry, ask: Ask) => registry.schema(idOf(ask));
+const schemaOf = (registry: SchemaRegistry, ask: ApiRequest) => registry.schema(idOf(ask));
 
-const versionOf = (registry: SchemaRegistry, { path }: Ask): Promise<RegisteredSchema> =>
+const versionOf = (registry: SchemaRegistry, { path }: ApiRequest): Promise<RegisteredSchema> =>
   registry.version(path.subject ?? "", path.version ?? "");
 
-const textOf = ({ body }: Ask): string => (body as { readonly schema: string }).schema;
+const textOf = ({ body }: ApiRequest): string => (body as { readonly schema: string }).schema;
 
-async function judged(registry: SchemaRegistry, ask: Ask): Promise<object> {
+async function judged(registry: SchemaRegistry, ask: ApiRequest): Promise<object> {
   const { subject: of = "", version: at } = ask.path;
   const messages = await registry.check(of, textOf(ask), at);
   return { is_compatible: messages.length === 0, messages };

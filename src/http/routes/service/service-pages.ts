@@ -3,16 +3,16 @@ import { createHash } from "node:crypto";
 import { CatalogError } from "../../../core/errors.ts";
 import { spokenVersion } from "../../../feed/topic-names.ts";
 import type { ServiceStatus } from "../../../jobs/operations.ts";
-import type { Answer, Endpoint } from "../../schemas/endpoint.ts";
+import type { Endpoint, Reply } from "../../schemas/endpoint.ts";
 
 export interface ServicePagesOptions {
   /** The service's own version. */
   readonly version: string;
   /** Changes when the model does. */
   readonly modelFingerprint: string;
-  readonly openApi: () => Answer;
+  readonly openApi: () => Reply;
   /** The documentation page, with examples that call that host. */
-  readonly docs: (host: string | undefined) => Answer;
+  readonly docs: (host: string | undefined) => Reply;
 }
 
 /** The release of DataHub's command line that runs against `spokenVersion`. */
