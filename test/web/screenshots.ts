@@ -29,6 +29,7 @@ const pictures: readonly Picture[] = [
     path: "/ui/search?q=seed",
     act: async (page) => {
       await page.getByRole("link", { name: "germination_test" }).waitFor();
+      await page.getByRole("group", { name: "Tag" }).getByText(/\d/).first().waitFor();
     },
   },
   { name: "columns", path: entityPath(accession, "/columns"), theme: "dark" },

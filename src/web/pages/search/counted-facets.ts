@@ -33,8 +33,25 @@ const joined: ReadonlyMap<string, readonly string[]> = new Map([
 
 const joinedFields: ReadonlySet<string> = new Set([...joined.values()].flat());
 
-/** True for a facet that the search itself counts otherwise. */
-export const isCounted = (name: string): boolean => joinedFields.has(name);
+/** A facet of the page. */
+export interface ShownFacet extends Facet {
+  /** The search itself counts the values otherwise than their filters find. */
+  readonly uncounted?: boolean;
+}
+
+/** The facets of a search, with the counted ones in their places as soon as they are loaded. */
+export function withCounted(
+  found: readonly Facet[],
+  counted: readonly Facet[],
+): readonly ShownFacet[] {
+  const names = new Set(counted.map(({ name }) => name));
+  const others = found.flatMap((facet): readonly ShownFacet[] => {
+    if (names.has(facet.name)) return [];
+    if (!joinedFields.has(facet.name)) return [facet];
+    return counted.length === 0 && joined.has(facet.name) ? [{ ...facet, uncounted: true }] : [];
+  });
+  return [...others, ...counted];
+}
 
 const aggregation = `query ($input: AggregateAcrossEntitiesInput!) {
   aggregateAcrossEntities(input: $input) { facets { field aggregations { value count } } }

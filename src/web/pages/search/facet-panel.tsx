@@ -1,15 +1,14 @@
 /** Facets with counts. A value is a filter; values of one facet are alternatives. */
 import { memo, useState } from "react";
 import { useSummary } from "../../api/entities.ts";
-import type { Facet } from "../../api/search.ts";
 import { typeLabels } from "../../api/type-names.ts";
 import { isUrn } from "../../api/urn.ts";
 import { Icon } from "../../components/icon.tsx";
-import { propertyOfFacet } from "./counted-facets.ts";
+import { propertyOfFacet, type ShownFacet } from "./counted-facets.ts";
 import { type Filters, toggleFilter } from "./filters.ts";
 
 interface PanelProps {
-  readonly facets: readonly Facet[];
+  readonly facets: readonly ShownFacet[];
   readonly filters: Filters;
   readonly onChange: (filters: Filters) => void;
 }
@@ -84,7 +83,7 @@ export const FacetPanel = memo(function FacetPanel({ facets, filters, onChange }
 });
 
 interface GroupProps {
-  readonly facet: Facet;
+  readonly facet: ShownFacet;
   readonly selected: readonly string[];
   readonly onToggle: (value: string) => void;
 }
@@ -117,7 +116,7 @@ function FacetGroup({ facet, selected, onToggle }: GroupProps) {
           <span className="clip">
             <FacetLabel facet={facet.name} value={value} />
           </span>
-          <span className="muted num">{count.toLocaleString("en")}</span>
+          {!facet.uncounted && <span className="muted num">{count.toLocaleString("en")}</span>}
         </label>
       ))}
       {values.length > shown.length && (

@@ -5,7 +5,7 @@ import { useCallback, useId, useMemo } from "react";
 import { type SearchRequest, type Sort, search } from "../../api/search.ts";
 import { listOf, type UrlQuery } from "../../app/url-query.ts";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
-import { isCounted, useCountedFacets } from "./counted-facets.ts";
+import { useCountedFacets, withCounted } from "./counted-facets.ts";
 import { ExportMenu } from "./export-menu.tsx";
 import { FacetPanel } from "./facet-panel.tsx";
 import { type Filters, filtersOf, filterTexts } from "./filters.ts";
@@ -44,11 +44,7 @@ export default function SearchPage() {
     placeholderData: keepPreviousData,
   });
   const counted = useCountedFacets({ query: request.query, filters });
-  const facets = useMemo(() => {
-    const names = new Set(counted.map(({ name }) => name));
-    const others = (data?.facets ?? []).filter(({ name }) => !names.has(name) && !isCounted(name));
-    return [...others, ...counted];
-  }, [data?.facets, counted]);
+  const facets = useMemo(() => withCounted(data?.facets ?? [], counted), [data?.facets, counted]);
   const show = useCallback(
     (change: UrlQuery) =>
       void navigate({
