@@ -13,10 +13,10 @@ import { type Access, identify } from "./request/caller/authenticate.ts";
 import { ForgedActor } from "./request/caller/caller.ts";
 import { applySession } from "./request/caller/session.ts";
 import {
-  beginNotes,
   type RequestRules,
   type RequestState,
   receive,
+  startRequest,
 } from "./request/parse-request.ts";
 import { answerAt } from "./response/consistency-headers.ts";
 import type { Replies } from "./response/reply.ts";
@@ -26,7 +26,7 @@ import type { ApiContext, ApiRequest, Endpoint, Reply } from "./schemas/endpoint
 
 declare module "fastify" {
   interface FastifyRequest {
-    noted: RequestState | null;
+    state: RequestState | null;
   }
 }
 
@@ -56,16 +56,16 @@ export function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Se
     ...(body === undefined ? {} : { schema: { body } }),
     ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }),
     onRequest: (request, reply, done) => {
-      const noted = beginNotes(request.raw, endpoint);
-      request.noted = noted;
-      noted.response = reply.raw;
-      around.endedTokens?.watch(reply, noted);
+      const state = startRequest(request.raw, endpoint);
+      request.state = state;
+      state.response = reply.raw;
+      around.endedTokens?.watch(reply, state);
       // The framework calls no parser for a request without body and content type.
       if (body !== undefined) request.body = body.type === "array" ? [] : {};
       const begin = (subject: string | undefined): void => {
         refuseUnserved(endpoint, around.servesApi);
-        noted.subject = subject;
-        noted.ask = receive(request.raw, noted, rules, subject);
+        state.subject = subject;
+        state.ask = receive(request.raw, state, rules, subject);
       };
       identified(request, endpoint, around, begin, done as Done);
     },
@@ -77,11 +77,11 @@ export function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Se
         }, done as Done),
     }),
     handler: (request, reply) => {
-      const noted = request.noted as RequestState;
-      const ask = noted.ask as ApiRequest;
+      const state = request.state as RequestState;
+      const ask = state.ask as ApiRequest;
       const { headers } = request;
       const path = endpoint.kind === "page" ? (request.params as ApiRequest["path"]) : ask.path;
-      const ending = () => endingOf(noted, reply.raw);
+      const ending = () => endingOf(state, reply.raw);
       const { body: sent } = request;
       const asked = { ...ask, body: sent, path, signal: () => ending().signal };
       if (sent instanceof ReadBodyHolder) Object.assign(asked, sent.read);
@@ -91,9 +91,9 @@ export function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Se
           : { ...around.backing, catalog: catalogFor(ask.caller.actor) };
       const succeed = (answer: Reply): ReturnType<Replies["succeed"]> => {
         if (answer.audited !== undefined) noteAudited(around.audit, answer.audited, request);
-        return replies.succeed(reply, answer, endpoint, noted.protocol);
+        return replies.succeed(reply, answer, endpoint, state.protocol);
       };
-      const answer = answerAt(endpoint, asked, { backing, headers, noted });
+      const answer = answerAt(endpoint, asked, { backing, headers, state });
       // A synchronous answer is sent without a promise.
       if (!(answer instanceof Promise) && answer.stream === undefined) {
         reply.send(succeed(answer));
@@ -105,7 +105,7 @@ export function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Se
         if (reply.sent) return reply;
         const body = succeed(ready);
         if (ready.stream === undefined || request.method === "HEAD") return body;
-        noted.streamed = true;
+        state.streamed = true;
         const name = ask.caller.actor ?? request.socket.remoteAddress ?? "";
         return streams.send(ready.stream, reply, { name, ending: ending() });
       })();
@@ -114,13 +114,13 @@ export function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Se
 }
 
 /** Aborts when the client disconnects, when the access token ends, or after the response. */
-export function endingOf(noted: RequestState, response: ServerResponse): AbortController {
-  if (noted.ending === undefined) {
+export function endingOf(state: RequestState, response: ServerResponse): AbortController {
+  if (state.ending === undefined) {
     const ending = new AbortController();
     response.once("close", () => ending.abort());
-    noted.ending = ending;
+    state.ending = ending;
   }
-  return noted.ending;
+  return state.ending;
 }
 
 /** Checks session and origin, authenticates the caller, then calls `go`; mostly synchronously. */

@@ -38,10 +38,10 @@ import type { Access } from "./request/caller/authenticate.ts";
 import { createEntityPaths } from "./request/entity-paths.ts";
 import {
   allowedAt,
-  beginNotes,
   noteAddress,
   type RequestRules,
   refuseUnrouted,
+  startRequest,
 } from "./request/parse-request.ts";
 import { parseTarget } from "./request/target.ts";
 import { answerClientError, refuseExpectation } from "./response/client-error.ts";
@@ -211,7 +211,7 @@ export function createHttpServer(options: HttpDoorOptions): FastifyInstance {
   );
   const origins = new Set(config.corsOrigins);
   shareWithOrigins(app, origins);
-  app.decorateRequest("noted", null);
+  app.decorateRequest("state", null);
   if (options.traces !== undefined) traceRequests(app, options.traces);
   if (metrics !== undefined) countRequests(app, metrics);
   if (options.audit !== undefined) auditRequests(app, options.audit);
@@ -247,16 +247,16 @@ export function createHttpServer(options: HttpDoorOptions): FastifyInstance {
     });
   }
   const refuse = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
-    const noted = beginNotes(request.raw, undefined);
-    request.noted = noted;
+    const state = startRequest(request.raw, undefined);
+    request.state = state;
     let allowed: string | undefined;
     const unrouted = () => {
       if (request.method === "OPTIONS") allowed = allowedAt(request.raw, table);
-      if (allowed === undefined) throw refuseUnrouted(request.raw, noted, rules);
+      if (allowed === undefined) throw refuseUnrouted(request.raw, state, rules);
     };
     identified(request, undefined, { access, origins, sessions }, unrouted, (error) => {
       if (allowed === undefined) done(error);
-      else replies.allow(reply, allowed, noted.protocol);
+      else replies.allow(reply, allowed, state.protocol);
     });
   };
   // Unsupported methods and actions are rejected before their body is read.

@@ -89,11 +89,7 @@ async function requestsOf(
     .sort((a, b) => requestedAt(b) - requestedAt(a));
 }
 
-async function executions(
-  source: Source,
-  asked: { readonly start?: Maybe<number>; readonly count?: Maybe<number> },
-  viewer: Viewer,
-) {
+async function executions(source: Source, asked: PageInput, viewer: Viewer) {
   const start = Math.max(asked.start ?? 0, 0);
   const count = Math.min(Math.max(asked.count ?? 10, 0), executionsMax);
   const latestFirst = await requestsOf(source, viewer);

@@ -9,6 +9,7 @@ import { actorOf, stampOf } from "../mutations/changes.ts";
 import { anyOf, proposalOf, refuseMissing, urnOf, write } from "../mutations/writing.ts";
 import { type EntitySource, entityOf } from "./entity-source.ts";
 import { entriesOf } from "./entity-values.ts";
+import type { PageInput } from "./pages.ts";
 import { relatedEntities } from "./related.ts";
 
 interface Entry {
@@ -243,9 +244,7 @@ function resultOf(result: unknown) {
   return { ...result, nativeResults: entriesOf(result.nativeResults), error };
 }
 
-interface AssertionsInput {
-  readonly start?: Maybe<number>;
-  readonly count?: Maybe<number>;
+interface AssertionsInput extends PageInput {
   readonly includeSoftDeleted?: Maybe<boolean>;
 }
 

@@ -11,6 +11,11 @@ export interface PageInput {
   readonly count?: Maybe<number>;
 }
 
+/** A page of a search. */
+export interface SearchPageInput extends PageInput {
+  readonly query?: Maybe<string>;
+}
+
 const countUsual = 20;
 const countMax = 1_000;
 

@@ -17,6 +17,7 @@ import { searchedTypes, walkedTypes } from "./default-search-types.ts";
 import { viewOf, withinView } from "./discovery/views.ts";
 import { entityOf } from "./entity-source.ts";
 import { displayNameOf } from "./entity-values.ts";
+import type { PageInput, Sort } from "./pages.ts";
 
 export interface SearchInput {
   readonly types?: Maybe<readonly string[]>;
@@ -30,11 +31,6 @@ export interface SearchInput {
     readonly sortCriteria?: Maybe<readonly Sort[]>;
     readonly sortCriterion?: Maybe<Sort>;
   }>;
-}
-
-interface Sort {
-  readonly field: string;
-  readonly sortOrder: "ASCENDING" | "DESCENDING";
 }
 
 /** Null members count as absent. */
@@ -194,7 +190,7 @@ export function withoutDrafts(request: SearchRequest): SearchRequest {
 
 /** A page of a search with its facets. */
 export async function searched(
-  asked: SearchInput & { readonly start?: Maybe<number> },
+  asked: SearchInput & PageInput,
   viewer: Viewer,
   change: (request: SearchRequest) => SearchRequest = (request) => request,
 ) {
@@ -287,7 +283,7 @@ const reachedOf = (hit: LineageHit) => ({
 export const searching = {
   async searchAcrossLineage(
     _: never,
-    { input }: { input: LineageSearchInput & { readonly start?: Maybe<number> } },
+    { input }: { input: LineageSearchInput & PageInput },
     viewer: Viewer,
   ) {
     const page = { start: input.start ?? 0, count: input.count ?? COUNT };

@@ -9,14 +9,14 @@ import type { Reply } from "../schemas/endpoint.ts";
 type Trail = Pick<AuditTrail, "record">;
 
 const REFUSED = [401, 403, 429];
-/** Operations that only read are not noted, except reads of the audit trail. */
+/** Operations that only read are not state, except reads of the audit trail. */
 const LOOKS = /^(?:get|list)(?!AuditEvents$)/;
 
 export function auditRequests(app: FastifyInstance, trail: Trail): void {
   app.addHook("onResponse", (request, reply, done) => {
-    const noted = request.noted;
-    const refused = REFUSED.includes(reply.statusCode) || noted?.failure instanceof ForgedActor;
-    const endpoint = noted?.endpoint;
+    const state = request.state;
+    const refused = REFUSED.includes(reply.statusCode) || state?.failure instanceof ForgedActor;
+    const endpoint = state?.endpoint;
     const operates = endpoint?.access === "operator" && !LOOKS.test(endpoint.name);
     if (refused || operates) {
       const outcome: AuditOutcome = refused
@@ -27,10 +27,10 @@ export function auditRequests(app: FastifyInstance, trail: Trail): void {
       trail.record({
         action: endpoint?.name ?? "none",
         outcome,
-        actor: noted?.ask?.caller.actor ?? noted?.failure?.actor,
+        actor: state?.ask?.caller.actor ?? state?.failure?.actor,
         address: request.socket.remoteAddress,
         urn: refused ? undefined : urnOf(request.body),
-        detail: refused ? noted?.failure?.message : noted?.failure?.code,
+        detail: refused ? state?.failure?.message : state?.failure?.code,
       });
     }
     done();
@@ -49,7 +49,7 @@ export function noteAudited(
   audited: NonNullable<Reply["audited"]>,
   request: FastifyRequest,
 ): void {
-  const actor = request.noted?.ask?.caller.actor;
+  const actor = request.state?.ask?.caller.actor;
   const address = request.socket.remoteAddress;
   for (const note of audited) trail?.record({ ...note, actor, address });
 }

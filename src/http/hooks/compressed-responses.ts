@@ -27,7 +27,7 @@ export function compressResponses(app: FastifyInstance): void {
       accepted === undefined || method === "HEAD" || headers[PROXY_HEADER] !== undefined
         ? undefined
         : codingFor(String(accepted));
-    const fixed = request.noted?.fixed;
+    const fixed = request.state?.fixed;
     if (coding === undefined || (fixed === undefined && running >= atOnceMax)) {
       done(null, payload);
       return;

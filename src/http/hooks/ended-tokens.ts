@@ -13,7 +13,7 @@ import type { Endpoint } from "../schemas/endpoint.ts";
 
 export interface EndedTokens {
   /** Registers a response before its request is handled. */
-  watch(reply: FastifyReply, noted: RequestState): void;
+  watch(reply: FastifyReply, state: RequestState): void;
   close(): void;
 }
 
@@ -30,7 +30,7 @@ const checkMs = 250;
 const mark = Symbol("watched");
 interface Watched {
   readonly reply: FastifyReply;
-  readonly noted: RequestState;
+  readonly state: RequestState;
   /** The token has ended, and the response was asked to end. */
   ending?: boolean;
 }
@@ -62,8 +62,8 @@ export function endWithTokens({ responses, endOf }: Dependencies): EndedTokens {
 
   const timer = setInterval(check, checkMs).unref();
   return {
-    watch(reply, noted) {
-      (reply.raw as Marked)[mark] = { reply, noted };
+    watch(reply, state) {
+      (reply.raw as Marked)[mark] = { reply, state };
     },
     close: () => clearInterval(timer),
   };
@@ -71,14 +71,14 @@ export function endWithTokens({ responses, endOf }: Dependencies): EndedTokens {
 
 /** The first call asks the response to end, the second one closes the connection. */
 function end(watched: Watched, fault: CatalogError): void {
-  const { reply, noted, ending } = watched;
+  const { reply, state, ending } = watched;
   const { raw } = reply;
-  if (raw.closed || noted.endpoint === undefined || noted.endpoint.open === true) return;
-  noted.ending?.abort();
+  if (raw.closed || state.endpoint === undefined || state.endpoint.open === true) return;
+  state.ending?.abort();
   if (raw.headersSent) {
     if (ending === true) raw.destroy();
     watched.ending = true;
-  } else if (!reply.sent && (!raw.req.complete || reads(noted.endpoint, reply.request.body))) {
+  } else if (!reply.sent && (!raw.req.complete || reads(state.endpoint, reply.request.body))) {
     reply.send(fault);
   }
 }

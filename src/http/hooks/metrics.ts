@@ -25,7 +25,7 @@ export function traceRequests(app: FastifyInstance, traces: ServerTraces): void 
     ends.set(request, traces.request({ method, headers }, done));
   });
   app.addHook("onResponse", (request, reply, done) => {
-    ends.get(request)?.({ route: routeOf(request.noted?.endpoint), status: reply.statusCode });
+    ends.get(request)?.({ route: routeOf(request.state?.endpoint), status: reply.statusCode });
     done();
   });
 }
@@ -47,9 +47,9 @@ const actionRoutes = new WeakMap<Endpoint, string>();
 
 export function countRequests(app: FastifyInstance, metrics: ServerMetrics): void {
   app.addHook("onResponse", (request, reply, done) => {
-    const endpoint = request.noted?.endpoint;
+    const endpoint = request.state?.endpoint;
     // A stream's duration depends on its reader.
-    if (request.noted?.streamed === true) {
+    if (request.state?.streamed === true) {
       done();
       return;
     }

@@ -64,7 +64,10 @@ const addressOf = (request: IncomingMessage): Address =>
 const targetOf = (request: IncomingMessage): string =>
   (request as { originalUrl?: string }).originalUrl ?? request.url ?? "/";
 
-export function beginNotes(request: IncomingMessage, endpoint: Endpoint | undefined): RequestState {
+export function startRequest(
+  request: IncomingMessage,
+  endpoint: Endpoint | undefined,
+): RequestState {
   const protocol =
     addressOf(request).resource === undefined ? undefined : readProtocol(request.headers);
   return { endpoint, protocol, ask: undefined, unrouted: undefined };
@@ -76,11 +79,11 @@ export function beginNotes(request: IncomingMessage, endpoint: Endpoint | undefi
  */
 export function receive(
   request: IncomingMessage,
-  noted: RequestState,
+  state: RequestState,
   rules: RequestRules,
   subject?: string | undefined,
 ): ApiRequest {
-  const { endpoint, protocol } = noted;
+  const { endpoint, protocol } = state;
   const { headers } = request;
   const host = headers.host;
   if (endpoint?.access === "operator" && subject === undefined) admitOperator(request, rules);
@@ -103,10 +106,10 @@ export function receive(
     return { ...NO_KEY, ...asked, body: undefined, caller, dialect: "interface" };
   }
   if (protocol.fault !== undefined) throw protocol.fault;
-  if (!takesJson(headers.accept)) throw unacceptable(headers.accept ?? "", noted);
+  if (!takesJson(headers.accept)) throw unacceptable(headers.accept ?? "", state);
   const method = headers["x-restli-method"];
   if (method !== undefined && String(method).toUpperCase() !== endpoint.kind.toUpperCase()) {
-    throw refuseUnrouted(request, noted, rules);
+    throw refuseUnrouted(request, state, rules);
   }
   const { rawKey, rawQuery, action } = addressOf(request);
   refuseAsOf(endpoint, rawQuery);
@@ -130,12 +133,12 @@ export function receive(
   };
 }
 
-function unacceptable(accept: string, noted: RequestState): CatalogError {
+function unacceptable(accept: string, state: RequestState): CatalogError {
   const shown = accept.length > 80 ? `${accept.slice(0, 80)}…` : accept;
   const error = new CatalogError("malformed", `the answer is JSON, and "${shown}" is accepted`, {
     hint: "Send Accept: application/json, or none",
   });
-  noted.unrouted = { error, status: 406 };
+  state.unrouted = { error, status: 406 };
   return error;
 }
 
@@ -177,10 +180,10 @@ export function allowedAt(request: IncomingMessage, table: RouteTable): string |
 /** The error for a request without endpoint; also stores the details of its response. */
 export function refuseUnrouted(
   request: IncomingMessage,
-  noted: RequestState,
+  state: RequestState,
   rules: Pick<RequestRules, "table" | "recordPrefix">,
 ): CatalogError {
-  noted.unrouted = explainUnrouted(
+  state.unrouted = explainUnrouted(
     {
       address: requestTarget(request),
       method: request.method ?? "GET",
@@ -190,5 +193,5 @@ export function refuseUnrouted(
     rules.table,
     rules.recordPrefix,
   );
-  return noted.protocol?.fault ?? noted.unrouted.error;
+  return state.protocol?.fault ?? state.unrouted.error;
 }

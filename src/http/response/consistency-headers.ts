@@ -46,7 +46,7 @@ async function answerAsOf(
   moment: AsOfPoint,
   endpoint: Endpoint,
   ask: ApiRequest,
-  { backing, noted }: Around,
+  { backing, state }: Around,
 ): Promise<Reply> {
   const { catalog } = backing;
   const { shown: shownBy, ...reads } = await catalog.asOf(moment);
@@ -54,7 +54,7 @@ async function answerAsOf(
     const answer = await endpoint.handle(ask, { ...backing, catalog: { ...catalog, ...reads } });
     return { ...answer, position: shownBy() };
   } catch (error) {
-    noted.shown = shownBy();
+    state.shown = shownBy();
     throw error;
   }
 }
@@ -75,12 +75,12 @@ function answerNow(
   views: readonly ReadView[],
   endpoint: Endpoint,
   ask: ApiRequest,
-  { backing, noted }: Around,
+  { backing, state }: Around,
   reached = START,
 ): Reply | Promise<Reply> {
   const least = Math.min(...views.map((view) => backing.catalog.positionOf(view)));
   const atLeast = (shown: number): Position => position(Math.max(shown, reached));
-  noted.shown = atLeast(least);
+  state.shown = atLeast(least);
   const stale = staleAmong(views, backing);
   const placed = (answer: Reply): Reply => ({
     ...answer,
@@ -110,7 +110,7 @@ async function placedAfter(answer: Reply | Promise<Reply>, { backing }: Around):
 interface Around {
   readonly backing: ApiContext;
   readonly headers: IncomingHttpHeaders;
-  readonly noted: Pick<RequestState, "shown">;
+  readonly state: Pick<RequestState, "shown">;
 }
 
 const bothAsked = (): CatalogError =>

@@ -40,18 +40,18 @@ export function createReplies(
   access?: Access | undefined,
 ): Replies {
   function failWith(fault: CatalogError, request: FastifyRequest, reply: FastifyReply): void {
-    const noted = request.noted ?? undefined;
-    const error = noted === undefined ? fault : refusalAt(fault, noted, access);
-    if (noted !== undefined) noted.failure = error;
-    const unrouted = noted?.unrouted;
-    const form = noted?.endpoint === undefined ? unrouted?.errorForm : errorFormOf(noted.endpoint);
+    const state = request.state ?? undefined;
+    const error = state === undefined ? fault : refusalAt(fault, state, access);
+    if (state !== undefined) state.failure = error;
+    const unrouted = state?.unrouted;
+    const form = state?.endpoint === undefined ? unrouted?.errorForm : errorFormOf(state.endpoint);
     const { status, body, retryAfter } = failureOf(error, {
       recordPrefix: config.recordPrefix,
       status: unrouted?.error === error ? unrouted.status : undefined,
-      missing: noted?.endpoint?.missing,
+      missing: state?.endpoint?.missing,
       form,
     });
-    speak(reply, noted?.protocol);
+    speak(reply, state?.protocol);
     // The framework would close the connection while the client still sends its body, which would hide
     // the response. The rest of the body is discarded, up to the time limit of requests.
     reply.removeHeader("connection");
@@ -59,12 +59,12 @@ export function createReplies(
     if (unrouted?.allow !== undefined) reply.header("allow", unrouted.allow);
     if (error.code === "unauthenticated") reply.header("www-authenticate", CHALLENGE);
     if (retryAfter !== undefined) reply.header("retry-after", retryAfter);
-    if (error.code === "not_found" && noted?.shown !== undefined) {
-      reply.header("x-annals-position", String(noted.shown));
+    if (error.code === "not_found" && state?.shown !== undefined) {
+      reply.header("x-annals-position", String(state.shown));
     }
     reply
       .code(status)
-      .header(errorHeaderOf(noted?.protocol?.version ?? "2.0.0"), "true")
+      .header(errorHeaderOf(state?.protocol?.version ?? "2.0.0"), "true")
       .header("content-type", form === "registry" ? REGISTRY_TYPE : JSON_TYPE)
       .send(JSON.stringify(form === "registry" ? registryErrorOf(error, status) : body));
   }
@@ -89,14 +89,14 @@ export function createReplies(
       const { validation } = error as { validation?: readonly Finding[] };
       const [finding] = validation ?? [];
       if (finding !== undefined) {
-        failWith(misfitOf(request.noted?.endpoint?.name ?? "", finding), request, reply);
+        failWith(misfitOf(request.state?.endpoint?.name ?? "", finding), request, reply);
         return;
       }
       const { headers } = request;
       const failure = toCatalogError(error as FrameworkError, {
         contentLength: headers["content-length"],
         contentType: headers["content-type"],
-        bodyBytesMax: request.noted?.endpoint?.bodyBytesMax ?? config.bodyBytesMax,
+        bodyBytesMax: request.state?.endpoint?.bodyBytesMax ?? config.bodyBytesMax,
         requestId: request.id,
       });
       if (failure.code === "internal") {
@@ -176,7 +176,7 @@ function unlessMatched(
   const { request } = reply;
   const reads = request.method === "GET" || request.method === "HEAD";
   if (!reads || keep === false || body === undefined || reply.statusCode !== 200) return body;
-  if (request.noted !== null) request.noted.fixed = fixed;
+  if (request.state !== null) request.state.fixed = fixed;
   const entityTag = fixed?.entityTag ?? entityTagOf(body);
   reply.header("etag", entityTag);
   // A cache may keep the response, but asks for it again before each use.

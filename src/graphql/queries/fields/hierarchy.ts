@@ -4,6 +4,7 @@ import type { LoadedEntity } from "../../entity-loader.ts";
 import { memberAt, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import type { EntitySource } from "../entity-source.ts";
+import type { PageInput } from "../pages.ts";
 
 const ancestorsMax = 50;
 const metricsMax = 20;
@@ -40,10 +41,8 @@ const ancestors =
     return { count: found.length, [member]: found };
   };
 
-interface LineageInput {
+interface LineageInput extends PageInput {
   readonly direction: string;
-  readonly start?: Maybe<number>;
-  readonly count?: Maybe<number>;
   readonly separateSiblings?: Maybe<boolean>;
   readonly startTimeMillis?: Maybe<number>;
   readonly endTimeMillis?: Maybe<number>;

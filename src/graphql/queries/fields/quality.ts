@@ -6,18 +6,17 @@ import { memberAt, objectsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { eventsOf } from "../assertions.ts";
 import type { EntitySource } from "../entity-source.ts";
+import type { PageInput } from "../pages.ts";
 import { existingRelated } from "../related.ts";
 
 /** Priorities by the number that the aspect stores. */
 const priorities = ["CRITICAL", "HIGH", "MEDIUM", "LOW"];
 
-interface IncidentsInput {
+interface IncidentsInput extends PageInput {
   readonly state?: Maybe<string>;
   readonly stage?: Maybe<string>;
   readonly priority?: Maybe<string>;
   readonly assigneeUrns?: Maybe<readonly string[]>;
-  readonly start?: Maybe<number>;
-  readonly count?: Maybe<number>;
 }
 
 /** Incidents of the asset, newest first. */

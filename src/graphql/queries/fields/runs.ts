@@ -6,11 +6,10 @@ import type { Maybe } from "../../maybe.ts";
 import { eventsOf, type Range } from "../assertions.ts";
 import { type EntitySource, namedAs } from "../entity-source.ts";
 import { jobRuns } from "../job-runs.ts";
+import type { PageInput } from "../pages.ts";
 import { existingRelated, relatedEntities } from "../related.ts";
 
-interface RunsInput {
-  readonly start?: Maybe<number>;
-  readonly count?: Maybe<number>;
+interface RunsInput extends PageInput {
   readonly direction?: Maybe<string>;
 }
 

@@ -4,13 +4,11 @@ import type { Resolver, Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { viewOf, withCriteria } from "../discovery/views.ts";
 import { type EntitySource, entityOf } from "../entity-source.ts";
+import type { PageInput, SearchPageInput } from "../pages.ts";
 import { facetsOf, type ScrollInput, type SearchInput, scrolled, searched } from "../search.ts";
 import { assetsIn, documentCriteria, visibleDocuments } from "./organisation-lists.ts";
 
-interface MembersInput {
-  readonly query?: Maybe<string>;
-  readonly start?: Maybe<number>;
-  readonly count?: Maybe<number>;
+interface MembersInput extends SearchPageInput {
   readonly filters?: Maybe<readonly object[]>;
 }
 
@@ -81,10 +79,7 @@ async function productAssets(product: string, asked: Maybe<SearchInput>, viewer:
   };
 }
 
-interface DocumentsInput {
-  readonly start?: Maybe<number>;
-  readonly count?: Maybe<number>;
-  readonly query?: Maybe<string>;
+interface DocumentsInput extends SearchPageInput {
   readonly viewUrn?: Maybe<string>;
 }
 
@@ -167,7 +162,7 @@ async function childrenCount({ urn }: EntitySource, _: never, { catalog }: Viewe
 /** Members of a version set, latest first. */
 const versionsSearch = (
   { urn }: EntitySource,
-  { input }: { input: SearchInput & { readonly start?: Maybe<number> } },
+  { input }: { input: SearchInput & PageInput },
   viewer: Viewer,
 ) => {
   const types = input.types?.length ? input.types : versioned;

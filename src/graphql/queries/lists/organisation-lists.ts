@@ -1,5 +1,4 @@
 /** Documents, assets of data products and applications, stages, step states, runs and secrets. */
-
 import { CatalogError } from "../../../core/errors.ts";
 import type { Criterion } from "../../../core/query/filter.ts";
 import type { JsonObject } from "../../../lib/json.ts";
@@ -9,6 +8,7 @@ import type { Maybe } from "../../maybe.ts";
 import { refuseWithout } from "../access/privilege-checks.ts";
 import { withCriteria } from "../discovery/views.ts";
 import { entriesOf, groupsOf } from "../entity-values.ts";
+import type { SearchPageInput, Sort } from "../pages.ts";
 import { filterOf, type SearchInput } from "../search.ts";
 import { searchUrns } from "./search-lists.ts";
 
@@ -48,13 +48,7 @@ async function batchGetStepStates(
   return { results: states.filter((one) => one !== undefined) };
 }
 
-interface PageInput {
-  readonly start?: Maybe<number>;
-  readonly count?: Maybe<number>;
-  readonly query?: Maybe<string>;
-}
-
-async function listSecrets(_: never, { input }: { input: PageInput }, viewer: Viewer) {
+async function listSecrets(_: never, { input }: { input: SearchPageInput }, viewer: Viewer) {
   await refuseWithout(viewer, [["MANAGE_SECRETS"]]);
   const page = { start: input.start ?? 0, count: input.count ?? 20 };
   const sort = [{ field: "createdTime", order: "DESCENDING" as const }];
@@ -69,8 +63,8 @@ async function listSecrets(_: never, { input }: { input: PageInput }, viewer: Vi
   return { ...page, total, secrets: secrets.filter((one) => one !== undefined) };
 }
 
-interface RunsInput extends PageInput, Pick<SearchInput, "filters"> {
-  readonly sort?: Maybe<{ field: string; sortOrder: "ASCENDING" | "DESCENDING" }>;
+interface RunsInput extends SearchPageInput, Pick<SearchInput, "filters"> {
+  readonly sort?: Maybe<Sort>;
   readonly systemSources?: Maybe<boolean>;
 }
 
@@ -107,7 +101,7 @@ async function listExecutionRequests(_: never, { input }: { input: RunsInput }, 
   return { ...page, total, executionRequests: urns };
 }
 
-interface DocumentsInput extends PageInput {
+interface DocumentsInput extends SearchPageInput {
   readonly parentDocuments?: Maybe<readonly string[]>;
   readonly rootOnly?: Maybe<boolean>;
   readonly types?: Maybe<readonly string[]>;

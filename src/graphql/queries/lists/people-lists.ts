@@ -9,6 +9,7 @@ import { memberAt, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { may, refuseWithout } from "../access/privilege-checks.ts";
 import { withCriteria } from "../discovery/views.ts";
+import type { SearchPageInput } from "../pages.ts";
 import { type SearchInput, searched } from "../search.ts";
 import { searchUrns, serviceAccount } from "./search-lists.ts";
 
@@ -20,13 +21,11 @@ async function searchUsers(_: never, { input }: { input: SearchInput }, viewer: 
   }));
 }
 
-interface PageInput {
-  readonly start?: Maybe<number>;
-  readonly count?: Maybe<number>;
-  readonly query?: Maybe<string>;
-}
-
-async function listServiceAccounts(_: never, { input }: { input: PageInput }, viewer: Viewer) {
+async function listServiceAccounts(
+  _: never,
+  { input }: { input: SearchPageInput },
+  viewer: Viewer,
+) {
   await refuseWithout(viewer, [["MANAGE_SERVICE_ACCOUNTS"]]);
   const start = input.start ?? 0;
   const count = input.count ?? 10;

@@ -1,5 +1,4 @@
 /** Lists of entities of some types, each one search with its own filter, order and page size. */
-
 import { type PrivilegeAlternatives, toManageUsers } from "../../../auth/policies/privileges.ts";
 import type { SearchRequest, SortCriterion } from "../../../catalog/catalog.ts";
 import type { Criterion } from "../../../core/query/filter.ts";
@@ -7,24 +6,17 @@ import type { Resolver, Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { refuseWithout } from "../access/privilege-checks.ts";
 import { withCriteria } from "../discovery/views.ts";
+import type { SearchPageInput, Sort } from "../pages.ts";
 import { filterOf, type SearchInput } from "../search.ts";
 
 /** The members that the inputs of lists share, and those that some have. */
-interface ListInput extends Pick<SearchInput, "filters" | "orFilters"> {
-  readonly start?: Maybe<number>;
-  readonly count?: Maybe<number>;
-  readonly query?: Maybe<string>;
+interface ListInput extends SearchPageInput, Pick<SearchInput, "filters" | "orFilters"> {
   readonly parentDomain?: Maybe<string>;
   readonly viewType?: Maybe<string>;
   readonly source?: Maybe<string>;
   readonly datasetUrn?: Maybe<string>;
   readonly resourceUrn?: Maybe<string>;
   readonly sortInput?: Maybe<{ readonly sortCriterion: Sort }>;
-}
-
-interface Sort {
-  readonly field: string;
-  readonly sortOrder: "ASCENDING" | "DESCENDING";
 }
 
 interface List {

@@ -49,16 +49,16 @@ interface BodyReading {
 }
 
 function largeBodyOf(request: FastifyRequest, body: Buffer): LargeBody {
-  const { endpoint, ask, response } = request.noted as RequestState;
+  const { endpoint, ask, response } = request.state as RequestState;
   const { key, path, parameters } = ask as ApiRequest;
   const { kind, name, body: schema } = endpoint as Endpoint;
   return {
     endpoint: { id: endpointId(endpoint as Endpoint), name, body: schema },
     body: transferable(body),
     ask: { key, path: kind === "page" ? (request.params as ApiRequest["path"]) : path, parameters },
-    signal: endingOf(request.noted as RequestState, response as ServerResponse).signal,
+    signal: endingOf(request.state as RequestState, response as ServerResponse).signal,
   };
 }
 
-const formOf = ({ noted }: FastifyRequest): BodyForm =>
-  noted?.endpoint === undefined ? "object" : (noted.endpoint.body?.type ?? "any");
+const formOf = ({ state }: FastifyRequest): BodyForm =>
+  state?.endpoint === undefined ? "object" : (state.endpoint.body?.type ?? "any");
