@@ -74,16 +74,17 @@ export function JobTable({ jobs }: { readonly jobs: readonly Job[] }) {
 const requestText = ({ request = {} }: Job): string =>
   Object.entries(request)
     .filter(([, value]) => value !== false && !(Array.isArray(value) && value.length === 0))
-    .map(([name, value]) => `${sentenceCase(name)}: ${valueText(value)}`)
+    .map(
+      ([name, value]) => `${sentenceCase(name.replace(/Millis$/, ""))}: ${valueText(name, value)}`,
+    )
     .join(", ")
     .slice(0, 160);
 
-const valueText = (value: unknown): string =>
-  Array.isArray(value)
-    ? value.map(String).join(", ")
-    : typeof value === "object"
-      ? JSON.stringify(value)
-      : String(value);
+function valueText(name: string, value: unknown): string {
+  if (typeof value === "number" && name.endsWith("Millis")) return new Date(value).toLocaleString();
+  if (Array.isArray(value)) return value.map(String).join(", ");
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
 
 /** A bar while the job runs; then what it did. */
 function Progress({ job }: { readonly job: Job }) {
