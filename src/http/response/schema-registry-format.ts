@@ -1,7 +1,6 @@
 /** Conventions of schema registries: path, media type and errors. */
 import type { CatalogError } from "../../core/errors.ts";
-import type { Schema } from "../schemas/endpoint.ts";
-import { complete } from "../schemas/endpoint.ts";
+import { complete, type Schema } from "../schemas/endpoint.ts";
 
 export const REGISTRY = "/schema-registry/api";
 export const REGISTRY_MEDIA_TYPE = "application/vnd.schemaregistry.v1+json";

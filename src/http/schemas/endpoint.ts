@@ -218,16 +218,23 @@ export const endpointId = ({ method, path, name }: Endpoint): string => `${metho
 
 type ExpandSnapshots = (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
 
-/** An object with all of these members. */
-export const complete = (
+/** An object with these members; the required ones are named. */
+export const objectWith = (
+  required: readonly string[],
   properties: Readonly<Record<string, Schema>>,
   description?: string,
 ): BodySchema => ({
   type: "object",
   ...(description !== undefined && { description }),
-  required: Object.keys(properties),
+  required,
   properties,
 });
+
+/** An object with all of these members. */
+export const complete = (
+  properties: Readonly<Record<string, Schema>>,
+  description?: string,
+): BodySchema => objectWith(Object.keys(properties), properties, description);
 
 /** The reply of an action: its result under `value`. */
 export const valueReply = (schema: Schema): Schema => complete({ value: schema });

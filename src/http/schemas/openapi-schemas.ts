@@ -1,6 +1,5 @@
 /** Schemas of requests to the OpenAPI endpoints and of their replies. */
-import type { ListSchema, Parameter, Schema } from "./endpoint.ts";
-import { complete } from "./endpoint.ts";
+import { complete, type ListSchema, objectWith, type Parameter, type Schema } from "./endpoint.ts";
 import { query } from "./query-parameters.ts";
 import * as schemas from "./schemas.ts";
 
@@ -21,11 +20,9 @@ const headers: Schema = {
   additionalProperties: { type: "string" },
 };
 
-export const aspectIn: Schema = {
-  type: "object",
-  description: "A value of an aspect; a patch `{patch: […]}` with PATCH.",
-  required: ["value"],
-  properties: {
+export const aspectIn: Schema = objectWith(
+  ["value"],
+  {
     value: { type: ["object", "array"] },
     systemMetadata: {
       type: ["object", "null"],
@@ -35,7 +32,8 @@ export const aspectIn: Schema = {
     },
     headers,
   },
-};
+  "A value of an aspect; a patch `{patch: […]}` with PATCH.",
+);
 
 /** Maximum number of members of a list; the catalog limits the aspects in total. */
 const membersMax = 20_000;
@@ -67,15 +65,11 @@ export const requestedEntities: ListSchema = {
   },
 };
 
-export const aspectOut: Schema = {
-  type: "object",
-  required: ["value"],
-  properties: {
-    value: { type: "object" },
-    systemMetadata: { type: "object" },
-    auditStamp: schemas.auditStamp,
-  },
-};
+export const aspectOut: Schema = objectWith(["value"], {
+  value: { type: "object" },
+  systemMetadata: { type: "object" },
+  auditStamp: schemas.auditStamp,
+});
 
 export const entityOut = {
   v3: {
@@ -150,14 +144,11 @@ export const notThere = [
 ] as const;
 
 /** A page of a scroll through `result`s. */
-export const scrolled = (result: Schema): Schema => ({
-  type: "object",
-  required: ["results"],
-  properties: {
+export const scrolled = (result: Schema): Schema =>
+  objectWith(["results"], {
     scrollId: {
       type: "string",
       description: "Scroll id of the next page; absent on the last page",
     },
     results: { type: "array", items: result },
-  },
-});
+  });

@@ -3,8 +3,7 @@
  * refers to them by name.
  */
 import { conditions } from "../docs/docs-filters.ts";
-import type { Schema } from "./endpoint.ts";
-import { complete } from "./endpoint.ts";
+import { complete, objectWith, type Schema } from "./endpoint.ts";
 
 const string = (description: string): Schema => ({ type: "string", description });
 const millis = (description: string): Schema => ({
@@ -30,12 +29,11 @@ export const urnPage = (count: string): Schema =>
     total: { type: "integer", description: "Total number of items" },
   });
 
-export const auditStamp: Schema = {
-  type: "object",
-  description: "Time and actor.",
-  required: ["time", "actor"],
-  properties: { time: millis("When"), actor: urn, impersonator: urn, message: { type: "string" } },
-};
+export const auditStamp: Schema = objectWith(
+  ["time", "actor"],
+  { time: millis("When"), actor: urn, impersonator: urn, message: { type: "string" } },
+  "Time and actor.",
+);
 
 export const systemMetadata: Schema = {
   type: ["object", "string"],
@@ -56,17 +54,16 @@ export const systemMetadata: Schema = {
   },
 };
 
-const genericAspect: Schema = {
-  type: "object",
-  description: "An aspect as JSON text.",
-  required: ["value"],
-  properties: {
+const genericAspect: Schema = objectWith(
+  ["value"],
+  {
     value: string(
       "The aspect, serialised. Of a PATCH: a JSON Patch, or `{patch, arrayPrimaryKeys}`",
     ),
     contentType: string("`application/json`; of a PATCH `application/json-patch+json`"),
   },
-};
+  "An aspect as JSON text.",
+);
 
 const changeTypes = [
   "UPSERT",
@@ -78,11 +75,9 @@ const changeTypes = [
   "DELETE",
 ] as const;
 
-export const proposal: Schema = {
-  type: "object",
-  description: "A change of one aspect of one entity.",
-  required: ["entityType", "changeType"],
-  properties: {
+export const proposal: Schema = objectWith(
+  ["entityType", "changeType"],
+  {
     entityType: string("Type of the entity, as its urn says: `dataset`"),
     entityUrn: { ...urn, description: "Urn of the entity; optional when entityKeyAspect is set" },
     entityKeyAspect: genericAspect,
@@ -101,7 +96,8 @@ export const proposal: Schema = {
         "Conditions: `If-Version-Match`, `If-Modified-Since`, `If-Unmodified-Since`, `If-None-Match`",
     },
   },
-};
+  "A change of one aspect of one entity.",
+);
 
 /** DataHub's clients send "unset" for the default. */
 export const asyncSwitch: Schema = {
@@ -118,21 +114,18 @@ export const snapshotEntity: Schema = complete(
       maxProperties: 1,
       description:
         "`{<snapshot record>: {urn, aspects: [{<aspect record>: {…}}, …]}}`, records under any prefix",
-      additionalProperties: {
-        type: "object",
-        required: ["urn"],
-        properties: { urn, aspects: { type: "array", items: { type: "object" } } },
-      },
+      additionalProperties: objectWith(["urn"], {
+        urn,
+        aspects: { type: "array", items: { type: "object" } },
+      }),
     },
   },
   "An entity with several of its aspects, in the older form.",
 );
 
-const enveloped: Schema = {
-  type: "object",
-  description: "An aspect's latest value with its stamps.",
-  required: ["name", "type", "version", "value", "created"],
-  properties: {
+const enveloped: Schema = objectWith(
+  ["name", "type", "version", "value", "created"],
+  {
     name: { type: "string" },
     type: { enum: ["VERSIONED"] },
     version: { type: "integer", description: "0: the latest" },
@@ -140,7 +133,8 @@ const enveloped: Schema = {
     created: auditStamp,
     systemMetadata,
   },
-};
+  "An aspect's latest value with its stamps.",
+);
 
 export const entity: Schema = complete(
   {
@@ -151,18 +145,17 @@ export const entity: Schema = complete(
   "An entity with the latest values of its aspects.",
 );
 
-export const criterion: Schema = {
-  type: "object",
-  description: "A condition on one field.",
-  required: ["field"],
-  properties: {
+export const criterion: Schema = objectWith(
+  ["field"],
+  {
     field: { type: "string" },
     value: { type: "string" },
     values: strings,
     condition: string(`One of ${Object.keys(conditions).join(", ")}; EQUAL when absent`),
     negated: { type: "boolean" },
   },
-};
+  "A condition on one field.",
+);
 
 export const filter: Schema = {
   type: "object",
@@ -182,11 +175,9 @@ export const sort: Schema = complete({
   order: { type: "string", enum: ["ASCENDING", "DESCENDING"] },
 });
 
-export const timeseriesValues: Schema = {
-  type: "object",
-  description: "Events of one timeseries aspect, latest first.",
-  required: ["entityName", "aspectName", "limit", "values"],
-  properties: {
+export const timeseriesValues: Schema = objectWith(
+  ["entityName", "aspectName", "limit", "values"],
+  {
     entityName: { type: "string" },
     aspectName: { type: "string" },
     startTimeMillis: millis("The requested start, at least -(2^53 - 1)"),
@@ -194,14 +185,11 @@ export const timeseriesValues: Schema = {
     limit: { type: "integer", description: "The limit that was applied" },
     values: {
       type: "array",
-      items: {
-        type: "object",
-        required: ["aspect"],
-        properties: { aspect: genericAspect, systemMetadata },
-      },
+      items: objectWith(["aspect"], { aspect: genericAspect, systemMetadata }),
     },
   },
-};
+  "Events of one timeseries aspect, latest first.",
+);
 
 const windowDurations = ["YEAR", "MONTH", "WEEK", "DAY", "HOUR"] as const;
 
@@ -215,11 +203,11 @@ const counts = { uniqueUserCount: { type: "integer" }, totalSqlQueries: { type: 
 
 const userCounts: Schema = {
   type: "array",
-  items: {
-    type: "object",
-    required: ["count"],
-    properties: { user: urn, count: { type: "integer" }, userEmail: { type: "string" } },
-  },
+  items: objectWith(["count"], {
+    user: urn,
+    count: { type: "integer" },
+    userEmail: { type: "string" },
+  }),
 };
 
 const fieldCounts: Schema = {
@@ -279,11 +267,9 @@ export const lineageTimes = {
   },
 } as const;
 
-export const lineageRelationship: Schema = {
-  type: "object",
-  description: "An upstream or downstream entity, and the path to it.",
-  required: ["type", "entity", "degree", "degrees", "paths", "explored", "truncatedChildren"],
-  properties: {
+export const lineageRelationship: Schema = objectWith(
+  ["type", "entity", "degree", "degrees", "paths", "explored", "truncatedChildren"],
+  {
     type: string("Name of the last edge on the way"),
     entity: urn,
     degree: { type: "integer", description: "Number of hops from the start" },
@@ -304,15 +290,14 @@ export const lineageRelationship: Schema = {
       description: "Not all edges of this entity could be followed",
     },
   },
-};
+  "An upstream or downstream entity, and the path to it.",
+);
 
 const jsonAspect: Schema = complete({ value: { type: "object" }, contentType: { type: "string" } });
 
-export const change: Schema = {
-  type: "object",
-  description: "A change of one aspect of one entity, as recorded in the log.",
-  required: ["position", "entityType", "entityUrn", "changeType", "aspectName", "created"],
-  properties: {
+export const change: Schema = objectWith(
+  ["position", "entityType", "entityUrn", "changeType", "aspectName", "created"],
+  {
     position: { type: "integer", description: "Position in the log" },
     entityType: string("Name of the entity type"),
     entityUrn: urn,
@@ -335,13 +320,12 @@ export const change: Schema = {
     },
     created: auditStamp,
   },
-};
+  "A change of one aspect of one entity, as recorded in the log.",
+);
 
-export const errorReply: Schema = {
-  type: "object",
-  description: "The error that rejected a request.",
-  required: ["status", "message", "exceptionClass", "code"],
-  properties: {
+export const errorReply: Schema = objectWith(
+  ["status", "message", "exceptionClass", "code"],
+  {
     status: { type: "integer", description: "The HTTP status" },
     error: string("Only on `/openapi`: the kind of error in DataHub's words"),
     message: string("The error with the invalid value, and how to correct it"),
@@ -349,7 +333,8 @@ export const errorReply: Schema = {
     code: string("Stable code of the error"),
     failedCondition: { type: "boolean", description: "A condition of the request does not hold" },
   },
-};
+  "The error that rejected a request.",
+);
 
 /** Names of the records in the OpenAPI document. */
 export const namedSchemas: ReadonlyMap<Schema, string> = new Map([

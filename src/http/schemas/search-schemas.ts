@@ -1,6 +1,5 @@
 /** Schemas of searches; schemas.ts has all others. */
-import type { Schema } from "./endpoint.ts";
-import { complete } from "./endpoint.ts";
+import { complete, objectWith, type Schema } from "./endpoint.ts";
 import * as schemas from "./schemas.ts";
 
 const text = (description: string): Schema => ({ type: "string", description });
@@ -35,14 +34,12 @@ export const searchFlags: Schema = {
       description:
         "For lineage: groups entities of one type by the entity that their urns contain. When absent, and always in scrolls, columns are grouped by dataset. Other searches ignore it",
       properties: {
-        groupingCriteria: listOf({
-          type: "object",
-          required: ["groupingEntityType"],
-          properties: {
+        groupingCriteria: listOf(
+          objectWith(["groupingEntityType"], {
             baseEntityType: text("Urns to which the definition applies; all when absent"),
             groupingEntityType: text("Type of the entities that replace them"),
-          },
-        }),
+          }),
+        ),
       },
     },
   },
@@ -118,11 +115,9 @@ const searchEntity: Schema = {
   },
 };
 
-const lineageEntity: Schema = {
-  type: "object",
-  description: "An upstream or downstream hit, and the path to it.",
-  required: ["entity", "matchedFields", "degree", "paths"],
-  properties: {
+const lineageEntity: Schema = objectWith(
+  ["entity", "matchedFields", "degree", "paths"],
+  {
     entity: schemas.urn,
     matchedFields,
     score: { type: "number" },
@@ -134,7 +129,8 @@ const lineageEntity: Schema = {
     truncatedChildren: flag("Not all edges of this entity could be followed"),
     ignoredAsHop: { type: "boolean" },
   },
-};
+  "An upstream or downstream hit, and the path to it.",
+);
 
 const counts: Schema = {
   type: "object",
@@ -148,28 +144,20 @@ const searchMetadata: Schema = {
   properties: {
     aggregations: {
       type: "array",
-      items: {
-        type: "object",
-        required: ["name", "aggregations", "filterValues"],
-        properties: {
-          name: { type: "string" },
-          displayName: { type: "string" },
-          aggregations: counts,
-          filterValues: {
-            type: "array",
-            items: {
-              type: "object",
-              required: ["value", "facetCount"],
-              properties: {
-                value: { type: "string" },
-                entity: schemas.urn,
-                facetCount: { type: "integer" },
-                filtered: flag("Only the filter has this value: no hit has it"),
-              },
-            },
-          },
+      items: objectWith(["name", "aggregations", "filterValues"], {
+        name: { type: "string" },
+        displayName: { type: "string" },
+        aggregations: counts,
+        filterValues: {
+          type: "array",
+          items: objectWith(["value", "facetCount"], {
+            value: { type: "string" },
+            entity: schemas.urn,
+            facetCount: { type: "integer" },
+            filtered: flag("Only the filter has this value: no hit has it"),
+          }),
         },
-      },
+      }),
     },
     searchResultMetadatas: {
       type: "array",
@@ -204,49 +192,45 @@ const page = {
   metadata: searchMetadata,
 };
 
-export const searchResult: Schema = {
-  type: "object",
-  description: "One page of the hits.",
-  required: ["from", "pageSize", "numEntities", "metadata", "entities"],
-  properties: { from: integer("The requested offset"), ...page, entities: listOf(searchEntity) },
-};
+export const searchResult: Schema = objectWith(
+  ["from", "pageSize", "numEntities", "metadata", "entities"],
+  { from: integer("The requested offset"), ...page, entities: listOf(searchEntity) },
+  "One page of the hits.",
+);
 
 const scrollId = text("Scroll id of the next page; absent on the last page");
 
-export const scrollResult: Schema = {
-  type: "object",
-  description: "One page of a scroll through all hits.",
-  required: ["pageSize", "numEntities", "metadata", "entities"],
-  properties: { scrollId, ...page, entities: listOf(searchEntity) },
-};
+export const scrollResult: Schema = objectWith(
+  ["pageSize", "numEntities", "metadata", "entities"],
+  { scrollId, ...page, entities: listOf(searchEntity) },
+  "One page of a scroll through all hits.",
+);
 
 const isPartial = flag("A limit ended the traversal, so there may be more hits");
 
-export const lineageSearchResult: Schema = {
-  type: "object",
-  description: "One page of the upstream or downstream hits.",
-  required: ["from", "pageSize", "numEntities", "isPartial", "metadata", "entities"],
-  properties: {
+export const lineageSearchResult: Schema = objectWith(
+  ["from", "pageSize", "numEntities", "isPartial", "metadata", "entities"],
+  {
     from: integer("The requested offset"),
     ...page,
     isPartial,
     lineageSearchPath: { type: "string" },
     entities: listOf(lineageEntity),
   },
-};
+  "One page of the upstream or downstream hits.",
+);
 
-export const lineageScrollResult: Schema = {
-  type: "object",
-  description: "One page of a scroll through all upstream or downstream hits.",
-  required: ["pageSize", "numEntities", "isPartial", "metadata", "entities"],
-  properties: {
+export const lineageScrollResult: Schema = objectWith(
+  ["pageSize", "numEntities", "isPartial", "metadata", "entities"],
+  {
     scrollId,
     ...page,
     isPartial,
     lineageSearchPath: { type: "string" },
     entities: listOf(lineageEntity),
   },
-};
+  "One page of a scroll through all upstream or downstream hits.",
+);
 
 /** Names of the records in the OpenAPI document. */
 export const namedSearchSchemas: readonly (readonly [Schema, string])[] = [

@@ -6,8 +6,7 @@ import { entityTypeOf } from "../../../core/urn.ts";
 import type { Operations } from "../../../jobs/operations.ts";
 import { dayMs } from "../../../lib/calendar.ts";
 import { ownValue } from "../../../lib/own-value.ts";
-import type { Endpoint } from "../../schemas/endpoint.ts";
-import { complete } from "../../schemas/endpoint.ts";
+import { complete, type Endpoint } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 
 const sizeMax = 1_000;

@@ -4,8 +4,13 @@
  */
 import { topics } from "../../../feed/topic-names.ts";
 import type { PartitionOffset, TopicOffsets } from "../../../feed/topic-offsets.ts";
-import type { ApiContext, Endpoint, Schema } from "../../schemas/endpoint.ts";
-import { complete } from "../../schemas/endpoint.ts";
+import {
+  type ApiContext,
+  complete,
+  type Endpoint,
+  objectWith,
+  type Schema,
+} from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 
 const ofTimeseries = "timeseries";
@@ -15,27 +20,20 @@ const placeSchema: Schema = {
   description: "Offsets by consumer group, then by topic",
   additionalProperties: {
     type: "object",
-    additionalProperties: {
-      type: "object",
-      required: ["metrics"],
-      properties: {
-        metrics: {
-          type: "object",
-          required: ["maxLag", "medianLag", "totalLag", "avgLag"],
-          properties: Object.fromEntries(
-            ["maxLag", "medianLag", "totalLag", "avgLag"].map((name) => [
-              name,
-              { type: "integer" },
-            ]),
-          ),
-        },
-        partitions: {
-          type: "object",
-          description: "Offsets by number of the partition",
-          additionalProperties: complete({ offset: { type: "integer" }, lag: { type: "integer" } }),
-        },
+    additionalProperties: objectWith(["metrics"], {
+      metrics: {
+        type: "object",
+        required: ["maxLag", "medianLag", "totalLag", "avgLag"],
+        properties: Object.fromEntries(
+          ["maxLag", "medianLag", "totalLag", "avgLag"].map((name) => [name, { type: "integer" }]),
+        ),
       },
-    },
+      partitions: {
+        type: "object",
+        description: "Offsets by number of the partition",
+        additionalProperties: complete({ offset: { type: "integer" }, lag: { type: "integer" } }),
+      },
+    }),
   },
 };
 

@@ -5,8 +5,7 @@ import { entityTypeOf } from "../../../core/urn.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
 import { eachOf, openSystemMetadata } from "../../request/body/system-metadata.ts";
-import type { Endpoint, Reply } from "../../schemas/endpoint.ts";
-import { complete } from "../../schemas/endpoint.ts";
+import { complete, type Endpoint, objectWith, type Reply } from "../../schemas/endpoint.ts";
 import { aspectText, entitiesText, type ModelNames } from "../../schemas/openapi-forms.ts";
 import * as forms from "../../schemas/openapi-schemas.ts";
 import { query } from "../../schemas/query-parameters.ts";
@@ -34,19 +33,15 @@ const batchV2 = (names: ModelNames): Endpoint => ({
   name: "batchGetByNames",
   summary: "Read some aspects of several entities",
   parameters: [forms.entity, ...asOfParameters],
-  body: {
-    type: "object",
-    required: ["urns"],
-    properties: {
-      urns: { type: "array", maxItems: 10_000, items: { type: "string" } },
-      aspectNames: {
-        type: ["array", "null"],
-        items: { type: "string" },
-        description: "All when absent or none",
-      },
-      withSystemMetadata: { type: ["boolean", "null"] },
+  body: objectWith(["urns"], {
+    urns: { type: "array", maxItems: 10_000, items: { type: "string" } },
+    aspectNames: {
+      type: ["array", "null"],
+      items: { type: "string" },
+      description: "All when absent or none",
     },
-  },
+    withSystemMetadata: { type: ["boolean", "null"] },
+  }),
   reply: complete({ entities: forms.listOf(forms.entityOut.v2) }),
   reads: "entities",
   errors: [
@@ -147,18 +142,14 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
       body: {
         type: "array",
         maxItems: 20_000,
-        items: {
-          type: "object",
-          required: ["entityType", "entityUrn", "aspect"],
-          properties: {
-            entityType: { type: "string" },
-            entityUrn: schemas.urn,
-            aspectName: { type: "string" },
-            aspect: { type: "object" },
-            createIfNotExists: { type: ["boolean", "null"] },
-            createEntityIfNotExists: { type: ["boolean", "null"] },
-          },
-        },
+        items: objectWith(["entityType", "entityUrn", "aspect"], {
+          entityType: { type: "string" },
+          entityUrn: schemas.urn,
+          aspectName: { type: "string" },
+          aspect: { type: "object" },
+          createIfNotExists: { type: ["boolean", "null"] },
+          createEntityIfNotExists: { type: ["boolean", "null"] },
+        }),
       },
       reply: { type: "array", items: schemas.urn },
       writes: true,

@@ -4,7 +4,14 @@ import { CatalogError } from "../../../core/errors.ts";
 import type { Criterion, Filter } from "../../../core/query/filter.ts";
 import { isLaterSlice, type SliceOptions } from "../../../core/query/slice-options.ts";
 import { atLeast } from "../../request/parameters.ts";
-import type { ApiContext, Endpoint, Parameter, Reply, Schema } from "../../schemas/endpoint.ts";
+import {
+  type ApiContext,
+  type Endpoint,
+  objectWith,
+  type Parameter,
+  type Reply,
+  type Schema,
+} from "../../schemas/endpoint.ts";
 import {
   entitiesText,
   type ModelNames,
@@ -110,10 +117,8 @@ export function filterOf(filter: OpenApiFilter | null | undefined): Filter | und
 const said = <T>(input: object): T =>
   Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as T;
 
-const pageOf = (version: Version): Schema => ({
-  type: "object",
-  required: [version === "v3" ? "entities" : "results"],
-  properties: {
+const pageOf = (version: Version): Schema =>
+  objectWith([version === "v3" ? "entities" : "results"], {
     scrollId: {
       type: "string",
       description: "Scroll id of the next page; absent on the last page",
@@ -124,8 +129,7 @@ const pageOf = (version: Version): Schema => ({
     },
     totalCount: { type: "integer", description: "Total number of entities" },
     facets: { type: "array", items: { type: "object" } },
-  },
-});
+  });
 
 export function entityLists(version: Version, names: ModelNames): readonly Endpoint[] {
   const base = `/openapi/${version}/entity`;

@@ -6,8 +6,7 @@ import { CatalogError } from "../../../core/errors.ts";
 import { nearest } from "../../../lib/did-you-mean.ts";
 import type { EntityOutline } from "../../docs/docs-model.ts";
 import { atLeast } from "../../request/parameters.ts";
-import type { Endpoint, Parameter, Reply } from "../../schemas/endpoint.ts";
-import { complete } from "../../schemas/endpoint.ts";
+import { complete, type Endpoint, type Parameter, type Reply } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 
 const base = "/openapi/v1/registry/models";

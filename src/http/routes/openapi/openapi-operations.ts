@@ -7,8 +7,14 @@ import type { Restored, RestoreRequest } from "../../../jobs/operations.ts";
 import { restoredMembers } from "../../../jobs/restore/restore-reply.ts";
 import { groupDigits } from "../../../lib/format-number.ts";
 import { atLeast } from "../../request/parameters.ts";
-import type { Endpoint, Parameter, Reply, Schema } from "../../schemas/endpoint.ts";
-import { complete } from "../../schemas/endpoint.ts";
+import {
+  complete,
+  type Endpoint,
+  objectWith,
+  type Parameter,
+  type Reply,
+  type Schema,
+} from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import { urn } from "../../schemas/schemas.ts";
 import { text, tooManyJobs, unauthenticated, unavailable } from "../operations/operation-forms.ts";
@@ -91,24 +97,20 @@ const createDefaultAspects: Parameter = query.boolean(
 const restored: Schema = {
   type: "array",
   description: "One result for each batch",
-  items: {
-    type: "object",
-    required: ["rowsMigrated", "ignored", "lastUrn", "lastAspect", "taskId", "completed"],
-    properties: {
-      rowsMigrated: { type: "integer" },
-      ignored: {
-        type: "integer",
-        description: "Rows that the model does not know, or that a view could not take",
-      },
-      timeSqlQueryMs: { type: "integer" },
-      sendMessageMs: { type: "integer" },
-      defaultAspectsCreated: { type: "integer" },
-      lastUrn: { type: "string" },
-      lastAspect: { type: "string" },
-      taskId: text("Id of the job, for getTaskStatus"),
-      completed: { type: "boolean", description: "True if the job has ended" },
+  items: objectWith(["rowsMigrated", "ignored", "lastUrn", "lastAspect", "taskId", "completed"], {
+    rowsMigrated: { type: "integer" },
+    ignored: {
+      type: "integer",
+      description: "Rows that the model does not know, or that a view could not take",
     },
-  },
+    timeSqlQueryMs: { type: "integer" },
+    sendMessageMs: { type: "integer" },
+    defaultAspectsCreated: { type: "integer" },
+    lastUrn: { type: "string" },
+    lastAspect: { type: "string" },
+    taskId: text("Id of the job, for getTaskStatus"),
+    completed: { type: "boolean", description: "True if the job has ended" },
+  }),
 };
 
 /** 202: the job goes on. */

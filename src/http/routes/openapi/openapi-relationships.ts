@@ -3,8 +3,15 @@ import type { EndFilter, FoundRelationship, RelationshipScroll } from "../../../
 import { CatalogError } from "../../../core/errors.ts";
 import { isLaterSlice } from "../../../core/query/slice-options.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
-import type { ApiRequest, Endpoint, Parameter, Reply, Schema } from "../../schemas/endpoint.ts";
-import { complete } from "../../schemas/endpoint.ts";
+import {
+  type ApiRequest,
+  complete,
+  type Endpoint,
+  objectWith,
+  type Parameter,
+  type Reply,
+  type Schema,
+} from "../../schemas/endpoint.ts";
 import * as forms from "../../schemas/openapi-schemas.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
@@ -20,17 +27,15 @@ const direction = (values: readonly string[], about: string): Parameter =>
 
 const end: Schema = complete({ urn: schemas.urn, entityType: { type: "string" } });
 
-const pageReply = forms.scrolled({
-  type: "object",
-  required: ["relationshipType", "source", "destination"],
-  properties: {
+const pageReply = forms.scrolled(
+  objectWith(["relationshipType", "source", "destination"], {
     relationshipType: { type: "string" },
     source: end,
     destination: end,
     upstream: schemas.urn,
     downstream: schemas.urn,
-  },
-});
+  }),
+);
 
 const endOf = (urn: string) => ({ urn, entityType: entityTypeOf(urn) });
 

@@ -4,7 +4,7 @@
  */
 import type { Catalog, TimeseriesQuery } from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
-import type { Endpoint } from "../../schemas/endpoint.ts";
+import { type Endpoint, objectWith } from "../../schemas/endpoint.ts";
 import type { ModelNames } from "../../schemas/openapi-forms.ts";
 import * as forms from "../../schemas/openapi-schemas.ts";
 import { query } from "../../schemas/query-parameters.ts";
@@ -73,17 +73,15 @@ export const timeseriesRoutes = (names: ModelNames): readonly Endpoint[] => [
       query.long("endTimeMillis", "End of the time range, inclusive"),
       forms.systemMetadata,
     ],
-    reply: forms.scrolled({
-      type: "object",
-      required: ["timestampMillis", "urn", "event"],
-      properties: {
+    reply: forms.scrolled(
+      objectWith(["timestampMillis", "urn", "event"], {
         timestampMillis: { type: "integer" },
         urn: schemas.urn,
         event: { type: "object" },
         messageId: { type: "string" },
         systemMetadata: schemas.systemMetadata,
-      },
-    }),
+      }),
+    ),
     reads: "timeseries",
     errors: [
       { code: "malformed", when: "count is negative, or the scroll id is not valid" },

@@ -1,8 +1,12 @@
 /** /openapi/v1/trace: the state of a write. */
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
-import type { ApiContext, ApiRequest, Endpoint } from "../../schemas/endpoint.ts";
-import { complete } from "../../schemas/endpoint.ts";
+import {
+  type ApiContext,
+  type ApiRequest,
+  complete,
+  type Endpoint,
+} from "../../schemas/endpoint.ts";
 import type { ModelNames } from "../../schemas/openapi-forms.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import { positionOfTrace } from "../../schemas/trace-id.ts";

@@ -3,7 +3,14 @@ import type { Ingested, Proposal } from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { jsonObject } from "../../../lib/json.ts";
 import { withConditions } from "../../request/preconditions.ts";
-import type { ApiContext, ApiRequest, Endpoint, Reply, Schema } from "../../schemas/endpoint.ts";
+import {
+  type ApiContext,
+  type ApiRequest,
+  type Endpoint,
+  objectWith,
+  type Reply,
+  type Schema,
+} from "../../schemas/endpoint.ts";
 import {
   createdByPatches,
   entitiesText,
@@ -241,16 +248,12 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
         ...[forms.entity, forms.urn, forms.aspect],
         ...[forms.asynchronous(false), forms.systemMetadata],
       ],
-      body: {
-        type: "object",
-        required: ["patch"],
-        properties: {
-          patch: { type: "array", items: { type: "object" } },
-          arrayPrimaryKeys: { type: ["object", "null"] },
-          forceGenericPatch: { type: ["boolean", "null"] },
-          ...patchMembers,
-        },
-      },
+      body: objectWith(["patch"], {
+        patch: { type: "array", items: { type: "object" } },
+        arrayPrimaryKeys: { type: ["object", "null"] },
+        forceGenericPatch: { type: ["boolean", "null"] },
+        ...patchMembers,
+      }),
       about: "When the patch creates the entity, the response has its default aspects, too.",
       reply: forms.entityOut[version],
       handle(ask, backing) {

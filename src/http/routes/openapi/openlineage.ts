@@ -1,7 +1,13 @@
 /** /openapi/openlineage: events of OpenLineage, single and in batches. */
 import { CatalogError } from "../../../core/errors.ts";
 import { createLazyAcceptEvent } from "../../../openlineage/lazy-accept-event.ts";
-import type { BodySchema, Endpoint, Reply, Schema } from "../../schemas/endpoint.ts";
+import {
+  type BodySchema,
+  type Endpoint,
+  objectWith,
+  type Reply,
+  type Schema,
+} from "../../schemas/endpoint.ts";
 import { writeErrors } from "../restli/write-errors.ts";
 
 const path = "/openapi/openlineage/api/v1/lineage";
@@ -32,35 +38,31 @@ interface FailedEvent {
   readonly retriable: boolean;
 }
 
-const batchReply: Schema = {
-  type: "object",
-  required: ["status", "summary"],
-  properties: {
-    status: { type: "string", enum: ["success", "partial_success"] },
-    summary: {
-      type: "object",
-      required: ["received", "successful", "failed", "retriable", "non_retriable"],
-      properties: Object.fromEntries(
-        ["received", "successful", "failed", "retriable", "non_retriable"].map((name) => [
-          name,
-          { type: "integer" },
-        ]),
-      ),
-    },
-    failed_events: {
-      type: "array",
-      items: {
-        ...named,
-        required: ["index", "reason", "retriable"],
-        properties: {
-          index: { type: "integer" },
-          reason: { type: "string" },
-          retriable: { type: "boolean" },
-        },
+const batchReply: Schema = objectWith(["status", "summary"], {
+  status: { type: "string", enum: ["success", "partial_success"] },
+  summary: {
+    type: "object",
+    required: ["received", "successful", "failed", "retriable", "non_retriable"],
+    properties: Object.fromEntries(
+      ["received", "successful", "failed", "retriable", "non_retriable"].map((name) => [
+        name,
+        { type: "integer" },
+      ]),
+    ),
+  },
+  failed_events: {
+    type: "array",
+    items: {
+      ...named,
+      required: ["index", "reason", "retriable"],
+      properties: {
+        index: { type: "integer" },
+        reason: { type: "string" },
+        retriable: { type: "boolean" },
       },
     },
   },
-};
+});
 
 const retriableCodes: readonly string[] = ["conflict", "unavailable", "rate_limited"];
 

@@ -5,6 +5,7 @@ import { position } from "../../../core/position.ts";
 import {
   complete,
   type Endpoint,
+  objectWith,
   type Schema,
   valueAnswer,
   valueReply,
@@ -13,29 +14,23 @@ import { action, count, flag, malformed, text, unauthenticated } from "./operati
 
 const pageMax = 1_000;
 
-const eventSchema: Schema = {
-  type: "object",
-  required: ["position", "time", "action", "outcome", "count"],
-  properties: {
-    position: { type: "integer", description: "Position of its record in the log" },
-    time: { type: "integer", description: "Epoch milliseconds" },
-    action: text(
-      "Name of the operation; of a write of the catalog UPSERT, RESTATE (what was there already) or DELETE",
-    ),
-    outcome: { type: "string", enum: ["allowed", "refused", "failed"] },
-    actor: text("User of the request, if known"),
-    address: text(
-      "Remote address; absent for writes, where the uses of the writer's token have it",
-    ),
-    urn: text("Entity that the event concerns"),
-    aspect: text("Aspect of a write"),
-    detail: text("Reason of a rejection"),
-    count: {
-      type: "integer",
-      description: "Number of occurrences: equal rejections are counted in one entry",
-    },
+const eventSchema: Schema = objectWith(["position", "time", "action", "outcome", "count"], {
+  position: { type: "integer", description: "Position of its record in the log" },
+  time: { type: "integer", description: "Epoch milliseconds" },
+  action: text(
+    "Name of the operation; of a write of the catalog UPSERT, RESTATE (what was there already) or DELETE",
+  ),
+  outcome: { type: "string", enum: ["allowed", "refused", "failed"] },
+  actor: text("User of the request, if known"),
+  address: text("Remote address; absent for writes, where the uses of the writer's token have it"),
+  urn: text("Entity that the event concerns"),
+  aspect: text("Aspect of a write"),
+  detail: text("Reason of a rejection"),
+  count: {
+    type: "integer",
+    description: "Number of occurrences: equal rejections are counted in one entry",
   },
-};
+});
 
 interface Body {
   readonly actor?: string;

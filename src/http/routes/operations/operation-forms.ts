@@ -5,6 +5,7 @@ import {
   type ApiRequest,
   type Endpoint,
   type ErrorCase,
+  objectWith,
   type Schema,
   valueReply,
 } from "../../schemas/endpoint.ts";
@@ -47,16 +48,14 @@ export const pageForm = (max: string) => ({
 
 /** Reply of a list, in addition to its items. */
 export function pageReply(listed: Readonly<Record<string, Schema>>) {
-  return valueReply({
-    type: "object",
-    required: ["start", "count", "total", ...Object.keys(listed)],
-    properties: {
+  return valueReply(
+    objectWith(["start", "count", "total", ...Object.keys(listed)], {
       start: { type: "integer" },
       count: { type: "integer", description: "Number of items in this response" },
       total: { type: "integer", description: "Total number of items" },
       ...listed,
-    },
-  });
+    }),
+  );
 }
 
 /** Ignores unknown parameters: clients send parameters of other releases of DataHub. */

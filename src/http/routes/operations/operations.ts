@@ -9,6 +9,7 @@ import type { Dialect } from "../../request/protocol.ts";
 import {
   complete,
   type Endpoint,
+  objectWith,
   type Reply,
   type Resource,
   type Schema,
@@ -72,28 +73,24 @@ const truncateTimeseriesAspect: Endpoint = {
   summary: "Delete the events of a timeseries aspect that are older than a time",
   about:
     "A dry run, unless `dryRun` is false, counts and changes nothing. Otherwise the answer is the id of a job, for getEsTaskStatus. The truncation is a record of the log: readers see none of the events from the moment the view has it, and neither a restore nor a rebuild brings them back. Later writes stay, however old their time.",
-  body: {
-    type: "object",
-    required: ["entityType", "aspect", "endTimeMillis"],
-    properties: {
-      entityType: text("`dataset`, in any letter case"),
-      aspect: text("`datasetProfile`, in any letter case; getIndexSizes lists all"),
-      endTimeMillis: {
-        type: "integer",
-        minimum: -Number.MAX_SAFE_INTEGER,
-        maximum: Number.MAX_SAFE_INTEGER,
-        description: "Epoch milliseconds: strictly older events are deleted",
-      },
-      dryRun: flag("True when absent"),
-      batchSize: count("Events of one transaction: 10,000 when absent, and at most", 1),
-      timeoutSeconds: count(
-        "After this time the job fails; what it began goes on. None when absent",
-        1,
-      ),
-      forceDeleteByQuery: flag("Only changes the text of a dry run: there is one way to delete"),
-      forceReindex: flag("The same; it excludes the other one"),
+  body: objectWith(["entityType", "aspect", "endTimeMillis"], {
+    entityType: text("`dataset`, in any letter case"),
+    aspect: text("`datasetProfile`, in any letter case; getIndexSizes lists all"),
+    endTimeMillis: {
+      type: "integer",
+      minimum: -Number.MAX_SAFE_INTEGER,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: "Epoch milliseconds: strictly older events are deleted",
     },
-  },
+    dryRun: flag("True when absent"),
+    batchSize: count("Events of one transaction: 10,000 when absent, and at most", 1),
+    timeoutSeconds: count(
+      "After this time the job fails; what it began goes on. None when absent",
+      1,
+    ),
+    forceDeleteByQuery: flag("Only changes the text of a dry run: there is one way to delete"),
+    forceReindex: flag("The same; it excludes the other one"),
+  }),
   reply: valueReply(text("Result of the dry run, or the id of the job")),
   errors: [
     unauthenticated,
@@ -227,20 +224,9 @@ export const indexSizesOf = (sizes: readonly IndexSize[]) =>
     return { indexName, entityName, aspectName, sizeMb: bytes / 1e6 };
   });
 
-const jobSchema: Schema = {
-  type: "object",
-  required: [
-    "id",
-    "kind",
-    "state",
-    "actor",
-    "request",
-    "started",
-    "runNanos",
-    "counts",
-    "perSecond",
-  ],
-  properties: {
+const jobSchema: Schema = objectWith(
+  ["id", "kind", "state", "actor", "request", "started", "runNanos", "counts", "perSecond"],
+  {
     id: text("`<node>:<number>`"),
     kind: text("`truncate`, `scavenge`, `restore`, `rebuild` or `verify`"),
     state: { enum: ["running", "done", "failed", "cancelled"] },
@@ -261,7 +247,7 @@ const jobSchema: Schema = {
     },
     error: text("Error of a failed job"),
   },
-};
+);
 
 const listJobs: Endpoint = {
   ...action,

@@ -4,6 +4,7 @@ import {
   complete,
   type Endpoint,
   type ErrorCase,
+  objectWith,
   type Reply,
   type Schema,
   valueAnswer,
@@ -78,17 +79,15 @@ const parkedPageMax = 200;
 
 const oneParked = {
   body: complete({ view: viewName, urn }),
-  reply: valueReply({
-    type: "object",
-    required: ["parked"],
-    properties: {
+  reply: valueReply(
+    objectWith(["parked"], {
       parked: flag("True if the entity is still parked"),
       entity: {
         ...parkedSchema,
         description: "Current entry; absent if the entity is no longer parked",
       },
-    },
-  }),
+    }),
+  ),
   errors: [
     unauthenticated,
     malformed,

@@ -2,7 +2,13 @@
 import { CatalogError } from "../../../core/errors.ts";
 import type { Operations } from "../../../jobs/operations.ts";
 import { type StatusShown, statusPage } from "../../docs/status-page.ts";
-import { type Endpoint, type Schema, valueAnswer, valueReply } from "../../schemas/endpoint.ts";
+import {
+  type Endpoint,
+  objectWith,
+  type Schema,
+  valueAnswer,
+  valueReply,
+} from "../../schemas/endpoint.ts";
 import { action, malformed, text, unauthenticated } from "./operation-forms.ts";
 
 /** Jobs and parked entities on the page. */
@@ -11,10 +17,9 @@ const shownMax = 20;
 const number = (description: string): Schema => ({ type: "number", description });
 const integer = (description: string): Schema => ({ type: "integer", description });
 
-const viewSchema: Schema = {
-  type: "object",
-  required: ["position", "lagRecords", "lagSeconds", "recordsPerSecond", "records", "stalled"],
-  properties: {
+const viewSchema: Schema = objectWith(
+  ["position", "lagRecords", "lagSeconds", "recordsPerSecond", "records", "stalled"],
+  {
     position: integer("Position that the view has reached"),
     lagRecords: integer("Number of records that the view does not have yet"),
     lagSeconds: number("Time since the view last had every record of the log"),
@@ -43,7 +48,7 @@ const viewSchema: Schema = {
     },
     error: text("Reason why the view does not follow the log, or cannot be read"),
   },
-};
+);
 
 const getStatus: Endpoint = {
   ...action,
@@ -51,10 +56,8 @@ const getStatus: Endpoint = {
   summary: "Status of the log and its views, with lag, rates and sizes",
   about: "The page `/status` shows the same.",
   body: { type: "object", properties: {} },
-  reply: valueReply({
-    type: "object",
-    required: ["ok", "version", "time", "uptimeSeconds", "log", "views", "jobsRunning"],
-    properties: {
+  reply: valueReply(
+    objectWith(["ok", "version", "time", "uptimeSeconds", "log", "views", "jobsRunning"], {
       ok: {
         type: "boolean",
         description: "True if reads and writes work and every view makes progress",
@@ -62,17 +65,13 @@ const getStatus: Endpoint = {
       version: text("Version of the service"),
       time: integer("Current time, in epoch milliseconds"),
       uptimeSeconds: number("Time since the start"),
-      log: {
-        type: "object",
-        required: ["position", "recordsPerSecond", "records"],
-        properties: {
-          position: integer("Position of the last record"),
-          bytes: integer("Size on disk; absent for a log in a server"),
-          recordsPerSecond: number("Appended records per second, over the last seconds"),
-          records: integer("Records that were appended since the start"),
-          error: text("Reason why the log cannot be read or written"),
-        },
-      },
+      log: objectWith(["position", "recordsPerSecond", "records"], {
+        position: integer("Position of the last record"),
+        bytes: integer("Size on disk; absent for a log in a server"),
+        recordsPerSecond: number("Appended records per second, over the last seconds"),
+        records: integer("Records that were appended since the start"),
+        error: text("Reason why the log cannot be read or written"),
+      }),
       views: {
         type: "object",
         description: "Status by the name of the view",
@@ -84,8 +83,8 @@ const getStatus: Endpoint = {
         description: "Number of jobs that ended since the start, by kind and state",
         items: { type: "object" },
       },
-    },
-  }),
+    }),
+  ),
   errors: [unauthenticated, malformed],
   handle: async (_, { operations }) => valueAnswer(await operations.getStatus()),
 };

@@ -4,6 +4,7 @@ import {
   complete,
   type Endpoint,
   type ErrorCase,
+  objectWith,
   type Schema,
   valueAnswer,
   valueReply,
@@ -66,32 +67,24 @@ const verify: Endpoint = {
 const logPosition: Schema = { type: "integer", description: "Position of the log" };
 const time: Schema = { type: "integer", description: "In epoch milliseconds" };
 
-const differenceSchema: Schema = {
-  type: "object",
-  required: ["view", "urn", "aspect", "kind"],
-  properties: {
-    view: viewName,
-    urn: { ...text("Urn of the entity; empty for a fault of the store") },
-    aspect: text("Aspect; empty for the entity as a whole"),
-    kind: { enum: ["missing", "unexpected", "different"] },
-    there: text("Value in the view, shortened; absent if it has none"),
-    should: text("Value according to the log, shortened; absent if there is none"),
-  },
-};
+const differenceSchema: Schema = objectWith(["view", "urn", "aspect", "kind"], {
+  view: viewName,
+  urn: { ...text("Urn of the entity; empty for a fault of the store") },
+  aspect: text("Aspect; empty for the entity as a whole"),
+  kind: { enum: ["missing", "unexpected", "different"] },
+  there: text("Value in the view, shortened; absent if it has none"),
+  should: text("Value according to the log, shortened; absent if there is none"),
+});
 
-const verificationSchema: Schema = {
-  type: "object",
-  required: ["view", "position", "rows", "time", "differences"],
-  properties: {
-    view: viewName,
-    position: { ...logPosition, description: "Position up to which the view was compared" },
-    rows: { type: "integer", description: "Number of rows that the view should have there" },
-    time,
-    full: complete({ position: logPosition, time }, "The last verification without `since`"),
-    whole: complete({ position: logPosition, time }, "The same as `full`"),
-    differences: { type: "integer", description: "Total number of items" },
-  },
-};
+const verificationSchema: Schema = objectWith(["view", "position", "rows", "time", "differences"], {
+  view: viewName,
+  position: { ...logPosition, description: "Position up to which the view was compared" },
+  rows: { type: "integer", description: "Number of rows that the view should have there" },
+  time,
+  full: complete({ position: logPosition, time }, "The last verification without `since`"),
+  whole: complete({ position: logPosition, time }, "The same as `full`"),
+  differences: { type: "integer", description: "Total number of items" },
+});
 
 /** Differences in one answer. */
 const pageMax = 1_000;

@@ -6,6 +6,7 @@ import { withConditions } from "../../request/preconditions.ts";
 import {
   complete,
   type Endpoint,
+  objectWith,
   type Reply,
   type Resource,
   valueAnswer,
@@ -32,11 +33,7 @@ const ingestProposal: Endpoint = {
   summary: "Write one aspect",
   about:
     "Answers when the change is in the log for good. The key aspect and the default aspects of an entity appear with its first write. A timeseries aspect takes UPSERT only, and each value is an event of its own. `If-Version-Match`, `If-Modified-Since`, `If-Unmodified-Since` and (with CREATE and CREATE_ENTITY) `If-None-Match: *` are conditions on the aspect as it is now; they count as headers of the request and in `proposal.headers`, which goes first. `X-DataHub-Sync-Index-Update: true` among the latter lets the answer wait until searches show the write.",
-  body: {
-    type: "object",
-    required: ["proposal"],
-    properties: { proposal: schemas.proposal, async: schemas.asyncSwitch },
-  },
+  body: objectWith(["proposal"], { proposal: schemas.proposal, async: schemas.asyncSwitch }),
   prepare: (body) => openSystemMetadata(body.proposal),
   reply: valueReply({ enum: ["success"] }),
   writes: true,
@@ -60,14 +57,10 @@ const ingestProposalBatch: Endpoint = {
   summary: "Write many aspects",
   about:
     "All or none: a proposal that does not hold is named by its index, and nothing is written. Conditions in headers of the request hold for each proposal that does not bring its own.",
-  body: {
-    type: "object",
-    required: ["proposals"],
-    properties: {
-      proposals: { type: "array", items: schemas.proposal, maxItems: proposalsMax },
-      async: schemas.asyncSwitch,
-    },
-  },
+  body: objectWith(["proposals"], {
+    proposals: { type: "array", items: schemas.proposal, maxItems: proposalsMax },
+    async: schemas.asyncSwitch,
+  }),
   prepare: (body) => eachOf(body.proposals, openSystemMetadata),
   reply: valueReply({ enum: ["success"] }),
   writes: true,
@@ -95,33 +88,29 @@ const getTimeseriesAspectValues: Endpoint = {
   summary: "Read a timeseries aspect",
   about: "Latest first, both ends of the range inclusive.",
   parameters: asOfParameters,
-  body: {
-    type: "object",
-    required: ["urn", "entity", "aspect"],
-    properties: {
-      urn: schemas.urn,
-      entity: { type: "string", description: "Type of the entity" },
-      aspect: { type: "string", description: "Name of the timeseries aspect" },
-      startTimeMillis: {
-        type: "integer",
-        description: "Start of the time range, in epoch milliseconds",
-      },
-      endTimeMillis: {
-        type: "integer",
-        description: "End of the time range, in epoch milliseconds",
-      },
-      limit: {
-        type: "integer",
-        description: "10,000 when absent or negative, which is the maximum",
-      },
-      latestValue: {
-        type: "boolean",
-        description: "Return only the latest value: the same as `limit` 1",
-      },
-      filter: schemas.filter,
-      sort: schemas.sort,
+  body: objectWith(["urn", "entity", "aspect"], {
+    urn: schemas.urn,
+    entity: { type: "string", description: "Type of the entity" },
+    aspect: { type: "string", description: "Name of the timeseries aspect" },
+    startTimeMillis: {
+      type: "integer",
+      description: "Start of the time range, in epoch milliseconds",
     },
-  },
+    endTimeMillis: {
+      type: "integer",
+      description: "End of the time range, in epoch milliseconds",
+    },
+    limit: {
+      type: "integer",
+      description: "10,000 when absent or negative, which is the maximum",
+    },
+    latestValue: {
+      type: "boolean",
+      description: "Return only the latest value: the same as `limit` 1",
+    },
+    filter: schemas.filter,
+    sort: schemas.sort,
+  }),
   reply: valueReply(schemas.timeseriesValues),
   reads: "timeseries",
   errors: [
@@ -144,17 +133,13 @@ const getCount: Endpoint = {
   path: "/aspects",
   name: "getCount",
   summary: "Count the entities that have an aspect",
-  body: {
-    type: "object",
-    required: ["aspect"],
-    properties: {
-      aspect: { type: "string", description: "Name of the aspect" },
-      urnLike: {
-        type: "string",
-        description: "Only urns that are LIKE this pattern: `%` is any text, `_` one character",
-      },
+  body: objectWith(["aspect"], {
+    aspect: { type: "string", description: "Name of the aspect" },
+    urnLike: {
+      type: "string",
+      description: "Only urns that are LIKE this pattern: `%` is any text, `_` one character",
     },
-  },
+  }),
   reply: valueReply({ type: "integer" }),
   reads: "entities",
   errors: [{ code: "malformed", when: "`aspect` is missing" }],

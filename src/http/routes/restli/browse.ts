@@ -1,7 +1,7 @@
 /** Autocompletion, browsing of folders, and the folders of an entity. */
 import type { SearchFlags } from "../../../catalog/catalog.ts";
 import type { Filter } from "../../../core/query/filter.ts";
-import { complete, type Endpoint, valueReply } from "../../schemas/endpoint.ts";
+import { complete, type Endpoint, objectWith, valueReply } from "../../schemas/endpoint.ts";
 import * as schemas from "../../schemas/schemas.ts";
 import * as search from "../../schemas/search-schemas.ts";
 import { type SearchBody, searchErrors, searchRequestOf } from "./search.ts";
@@ -20,22 +20,18 @@ const autocomplete: Endpoint = {
   summary: "Complete a search term",
   about:
     "Entities that have all the words, the last one perhaps only begun, in the fields that the model marks for it; best first. `suggestions` are the texts by which they were found, each once; the best entity of each is among `entities`.",
-  body: {
-    type: "object",
-    required: ["entity", "query", "limit"],
-    properties: {
-      entity: search.entityType,
-      query: { type: "string", description: "Text that was typed so far" },
-      field: { type: "string", description: "Complete values of this field only" },
-      filter: schemas.filter,
-      start: {
-        type: "integer",
-        description: "Number of suggesting entities to skip; 0 when absent",
-      },
-      limit: { type: "integer", description: "Maximum number of suggestions: 1,000 at most" },
-      searchFlags: search.searchFlags,
+  body: objectWith(["entity", "query", "limit"], {
+    entity: search.entityType,
+    query: { type: "string", description: "Text that was typed so far" },
+    field: { type: "string", description: "Complete values of this field only" },
+    filter: schemas.filter,
+    start: {
+      type: "integer",
+      description: "Number of suggesting entities to skip; 0 when absent",
     },
-  },
+    limit: { type: "integer", description: "Maximum number of suggestions: 1,000 at most" },
+    searchFlags: search.searchFlags,
+  }),
   reply: valueReply(
     complete({
       query: { type: "string", description: "The requested query" },
@@ -70,45 +66,46 @@ const browse: Endpoint = {
   summary: "Browse the folders of browsePaths",
   about:
     "The folders in a folder, then the entities that lie in it; a page may have both. Counts are of entities in a folder and below.",
-  body: {
-    type: "object",
-    required: ["entity", "path", "start", "limit"],
-    properties: {
-      entity: search.entityType,
-      path: { type: "string", description: 'The folder: `/prod/postgres`; the root is ""' },
-      filter: schemas.filter,
-      start: search.start,
-      limit: { type: "integer", description: "Maximum number of folders and entities" },
-      searchFlags: search.searchFlags,
-    },
-  },
-  reply: valueReply({
-    type: "object",
-    required: ["from", "pageSize", "numEntities", "numGroups", "numElements", "groups", "metadata"],
-    properties: {
-      from: { type: "integer" },
-      pageSize: { type: "integer" },
-      numGroups: { type: "integer", description: "Number of folders" },
-      numEntities: { type: "integer", description: "Number of entities directly in the folder" },
-      numElements: { type: "integer", description: "Sum of the two" },
-      groups: { type: "array", items: { type: "object" } },
-      metadata: {
-        type: "object",
-        properties: {
-          path: { type: "string" },
-          totalNumEntities: {
-            type: "integer",
-            description: "Number of entities in folders below it",
+  body: objectWith(["entity", "path", "start", "limit"], {
+    entity: search.entityType,
+    path: { type: "string", description: 'The folder: `/prod/postgres`; the root is ""' },
+    filter: schemas.filter,
+    start: search.start,
+    limit: { type: "integer", description: "Maximum number of folders and entities" },
+    searchFlags: search.searchFlags,
+  }),
+  reply: valueReply(
+    objectWith(
+      ["from", "pageSize", "numEntities", "numGroups", "numElements", "groups", "metadata"],
+      {
+        from: { type: "integer" },
+        pageSize: { type: "integer" },
+        numGroups: { type: "integer", description: "Number of folders" },
+        numEntities: { type: "integer", description: "Number of entities directly in the folder" },
+        numElements: { type: "integer", description: "Sum of the two" },
+        groups: { type: "array", items: { type: "object" } },
+        metadata: {
+          type: "object",
+          properties: {
+            path: { type: "string" },
+            totalNumEntities: {
+              type: "integer",
+              description: "Number of entities in folders below it",
+            },
+            groups: {
+              type: "array",
+              items: { type: "object" },
+              description: "The same as `count`",
+            },
           },
-          groups: { type: "array", items: { type: "object" }, description: "The same as `count`" },
+        },
+        entities: {
+          type: "array",
+          items: { type: "object", properties: { name: schemas.urn, urn: schemas.urn } },
         },
       },
-      entities: {
-        type: "array",
-        items: { type: "object", properties: { name: schemas.urn, urn: schemas.urn } },
-      },
-    },
-  }),
+    ),
+  ),
   reads: "search",
   errors: searchErrors,
   async handle({ body }, { catalog }) {
@@ -141,25 +138,20 @@ const browseV2: Endpoint = {
   summary: "Browse the folders of browsePathsV2",
   about:
     "The subfolders of a folder, with the entity of each that is one. To find the entities in a folder, search with its path as a filter on `browsePathV2`.",
-  body: {
-    type: "object",
-    required: ["path", "start", "count"],
-    properties: {
-      entity: search.entityType,
-      entities: search.entityTypes,
-      path: {
-        type: ["string", "array"],
-        items: { type: "string" },
-        description:
-          "Ids of folders from the outermost one, as a list or as text with ␟ before each",
-      },
-      input: search.input,
-      filter: schemas.filter,
-      searchFlags: search.searchFlags,
-      start: search.start,
-      count: search.count,
+  body: objectWith(["path", "start", "count"], {
+    entity: search.entityType,
+    entities: search.entityTypes,
+    path: {
+      type: ["string", "array"],
+      items: { type: "string" },
+      description: "Ids of folders from the outermost one, as a list or as text with ␟ before each",
     },
-  },
+    input: search.input,
+    filter: schemas.filter,
+    searchFlags: search.searchFlags,
+    start: search.start,
+    count: search.count,
+  }),
   reply: valueReply(
     complete({
       start: { type: "integer" },
@@ -167,16 +159,12 @@ const browseV2: Endpoint = {
       total: { type: "integer", description: "Number of folders" },
       groups: {
         type: "array",
-        items: {
-          type: "object",
-          required: ["name", "count", "hasSubGroups"],
-          properties: {
-            name: { type: "string" },
-            count: { type: "integer" },
-            hasSubGroups: { type: "boolean" },
-            entity: schemas.urn,
-          },
-        },
+        items: objectWith(["name", "count", "hasSubGroups"], {
+          name: { type: "string" },
+          count: { type: "integer" },
+          hasSubGroups: { type: "boolean" },
+          entity: schemas.urn,
+        }),
       },
       metadata: { type: "object" },
     }),

@@ -3,7 +3,13 @@
  * with a model registry.
  */
 import { CatalogError } from "../../../core/errors.ts";
-import { complete, type Endpoint, valueAnswer, valueReply } from "../../schemas/endpoint.ts";
+import {
+  complete,
+  type Endpoint,
+  objectWith,
+  valueAnswer,
+  valueReply,
+} from "../../schemas/endpoint.ts";
 import * as schemas from "../../schemas/schemas.ts";
 import { rollbackReply, rolledBack } from "./runs.ts";
 import { writeErrors } from "./write-errors.ts";
@@ -16,32 +22,26 @@ const deleteEntity: Endpoint = {
   summary: "Delete an entity, or events of its timeseries",
   about:
     "Without `aspectName` the entity goes with all its aspects and timeseries. With the name of a timeseries aspect its events in the range go. To hide an entity and keep it, write `status` with `removed: true`.",
-  body: {
-    type: "object",
-    required: ["urn"],
-    properties: {
-      urn: schemas.urn,
-      aspectName: { type: "string", description: "Name of a timeseries aspect" },
-      startTimeMillis: {
-        type: "integer",
-        description: "Start of the time range, in epoch milliseconds",
-      },
-      endTimeMillis: {
-        type: "integer",
-        description: "End of the time range, in epoch milliseconds",
-      },
-      dryRun: { type: "boolean", description: "Only count what would be deleted" },
+  body: objectWith(["urn"], {
+    urn: schemas.urn,
+    aspectName: { type: "string", description: "Name of a timeseries aspect" },
+    startTimeMillis: {
+      type: "integer",
+      description: "Start of the time range, in epoch milliseconds",
     },
-  },
-  reply: valueReply({
-    type: "object",
-    required: ["urn"],
-    properties: {
+    endTimeMillis: {
+      type: "integer",
+      description: "End of the time range, in epoch milliseconds",
+    },
+    dryRun: { type: "boolean", description: "Only count what would be deleted" },
+  }),
+  reply: valueReply(
+    objectWith(["urn"], {
       urn: schemas.urn,
       rows: { type: "integer", description: "Values of versioned aspects" },
       timeseriesRows: { type: "integer", description: "Events of timeseries aspects" },
-    },
-  }),
+    }),
+  ),
   writes: true,
   errors: writeErrors,
   async handle(ask, { catalog }) {
@@ -59,14 +59,10 @@ const deleteReferences: Endpoint = {
   summary: "Remove the references to an entity",
   about:
     "Every aspect that has a relationship to the urn is written without it; one that cannot be without it is deleted. The entity itself stays, and so do entities whose urn holds its urn. Large numbers are done in steps: after a failure, send the request again.",
-  body: {
-    type: "object",
-    required: ["urn"],
-    properties: {
-      urn: schemas.urn,
-      dryRun: { type: "boolean", description: "Only count the references" },
-    },
-  },
+  body: objectWith(["urn"], {
+    urn: schemas.urn,
+    dryRun: { type: "boolean", description: "Only count the references" },
+  }),
   reply: valueReply(
     complete({
       total: { type: "integer", description: "Number of relationships that were found" },
@@ -99,19 +95,15 @@ const deleteAll: Endpoint = {
   summary: "Roll back all writes with a model registry",
   about:
     "Writes belong to it when `registryName` and `registryVersion` of `systemMetadata` are its name and version. Every entity becomes as if they had not happened, as when a run is rolled back (`/runs?action=rollback`). Later writes with it are not affected.",
-  body: {
-    type: "object",
-    required: ["registryId"],
-    properties: {
-      registryId: { type: "string", description: "`<name>:<version>`" },
-      dryRun: { type: "boolean", description: "Only count the changes. False when absent" },
-      soft: {
-        type: "boolean",
-        description:
-          "Hide entities that came into being with it instead of deleting them. True when absent",
-      },
+  body: objectWith(["registryId"], {
+    registryId: { type: "string", description: "`<name>:<version>`" },
+    dryRun: { type: "boolean", description: "Only count the changes. False when absent" },
+    soft: {
+      type: "boolean",
+      description:
+        "Hide entities that came into being with it instead of deleting them. True when absent",
     },
-  },
+  }),
   reply: rollbackReply,
   writes: true,
   errors: [

@@ -7,6 +7,7 @@ import { namesIn } from "../../request/parameters.ts";
 import {
   complete,
   type Endpoint,
+  objectWith,
   type Reply,
   type Resource,
   type Schema,
@@ -56,11 +57,10 @@ const ingest: Endpoint = {
   summary: "Write an entity's aspects as a snapshot",
   about: "All aspects of the snapshot are written at once, or none.",
   deprecated: "Use `POST /aspects?action=ingestProposal`.",
-  body: {
-    type: "object",
-    required: ["entity"],
-    properties: { entity: schemas.snapshotEntity, systemMetadata: schemas.systemMetadata },
-  },
+  body: objectWith(["entity"], {
+    entity: schemas.snapshotEntity,
+    systemMetadata: schemas.systemMetadata,
+  }),
   prepare: openSystemMetadata,
   writes: true,
   errors: writeErrors,
@@ -81,19 +81,15 @@ const batchIngest: Endpoint = {
   summary: "Write many entities as snapshots",
   about: `Writes all snapshots or none. The error names the index of a rejected snapshot. At most ${proposalsMax} aspects in total.`,
   deprecated: "Use `POST /aspects?action=ingestProposalBatch`.",
-  body: {
-    type: "object",
-    required: ["entities"],
-    properties: {
-      entities: { type: "array", items: schemas.snapshotEntity, maxItems: proposalsMax },
-      systemMetadata: {
-        type: "array",
-        items: schemas.systemMetadata,
-        maxItems: proposalsMax,
-        description: "System metadata of each entity, or an empty list",
-      },
+  body: objectWith(["entities"], {
+    entities: { type: "array", items: schemas.snapshotEntity, maxItems: proposalsMax },
+    systemMetadata: {
+      type: "array",
+      items: schemas.systemMetadata,
+      maxItems: proposalsMax,
+      description: "System metadata of each entity, or an empty list",
     },
-  },
+  }),
   prepare: openSystemMetadata,
   writes: true,
   errors: [
@@ -148,11 +144,7 @@ const exists: Endpoint = {
   name: "exists",
   summary: "Check whether an entity exists",
   parameters: asOfParameters,
-  body: {
-    type: "object",
-    required: ["urn"],
-    properties: { urn: schemas.urn, includeSoftDelete },
-  },
+  body: objectWith(["urn"], { urn: schemas.urn, includeSoftDelete }),
   reply: valueReply({ type: "boolean" }),
   reads: "entities",
   errors: [{ code: "malformed", when: "the urn is missing or does not parse" }, ...asOfErrors],
@@ -173,14 +165,10 @@ const filterExistingUrns: Endpoint = {
   summary: "Check which of several entities exist",
   parameters: asOfParameters,
   body: complete({
-    request: {
-      type: "object",
-      required: ["urns"],
-      properties: {
-        urns: { type: "array", items: schemas.urn, maxItems: namesMax },
-        includeSoftDelete,
-      },
-    },
+    request: objectWith(["urns"], {
+      urns: { type: "array", items: schemas.urn, maxItems: namesMax },
+      includeSoftDelete,
+    }),
   }),
   reply: valueReply({ type: "array", items: schemas.urn }),
   reads: "entities",

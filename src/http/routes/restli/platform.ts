@@ -1,7 +1,6 @@
 /** /platform: platform events of clients. */
 import type { PlatformEvent } from "../../../catalog/catalog.ts";
-import type { Endpoint, Resource } from "../../schemas/endpoint.ts";
-import { complete } from "../../schemas/endpoint.ts";
+import { complete, type Endpoint, objectWith, type Resource } from "../../schemas/endpoint.ts";
 
 export const platformResource: Resource = {
   name: "platform",
@@ -23,27 +22,23 @@ const producePlatformEvent: Endpoint = {
   summary: "Send an event to the subscribers of PlatformEvent_v1",
   about:
     "Answers when the event is in the log; subscribers get it from there, in Kafka and from `/openapi/v1/events/poll`. No entity changes. With token authentication it needs the privilege Produce Platform Event.",
-  body: {
-    type: "object",
-    required: ["name", "event"],
-    properties: {
-      name: { type: "string", description: "Name of the event, 1 to 255 characters" },
-      key: { type: "string", description: "Key of the message in Kafka; the name when absent" },
-      event: complete({
-        header: complete({
-          timestampMillis: { type: "integer", description: "Epoch milliseconds" },
-        }),
-        name: { type: "string", description: "Name in the record, mostly the same" },
-        payload: complete({
-          value: { type: "string", description: "Text of at most 1,000,000 bytes" },
-          contentType: {
-            type: "string",
-            description: "application/json, for which the text is checked, or any other",
-          },
-        }),
+  body: objectWith(["name", "event"], {
+    name: { type: "string", description: "Name of the event, 1 to 255 characters" },
+    key: { type: "string", description: "Key of the message in Kafka; the name when absent" },
+    event: complete({
+      header: complete({
+        timestampMillis: { type: "integer", description: "Epoch milliseconds" },
       }),
-    },
-  },
+      name: { type: "string", description: "Name in the record, mostly the same" },
+      payload: complete({
+        value: { type: "string", description: "Text of at most 1,000,000 bytes" },
+        contentType: {
+          type: "string",
+          description: "application/json, for which the text is checked, or any other",
+        },
+      }),
+    }),
+  }),
   writes: true,
   errors: [
     {

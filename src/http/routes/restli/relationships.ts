@@ -4,6 +4,7 @@ import { namesIn } from "../../request/parameters.ts";
 import {
   complete,
   type Endpoint,
+  objectWith,
   type Parameter,
   type Reply,
   type Resource,
@@ -130,26 +131,22 @@ const getLineage: Endpoint = {
   summary: "Read the upstream or downstream entities of an entity",
   about:
     "Nearest first, each entity once, by a shortest path. A walk ends after 1,000 hops, 100,000 entities, 250,000 edges or 5 seconds, and then says `partial`.",
-  body: {
-    type: "object",
-    required: ["urn", "direction"],
-    properties: {
-      urn: schemas.urn,
-      direction: {
-        type: "string",
-        enum: ["UPSTREAM", "DOWNSTREAM"],
-        description: "`UPSTREAM`: sources of the entity. `DOWNSTREAM`: entities that depend on it",
-      },
-      start: { type: "integer", minimum: 0, description: "0 when absent" },
-      count: { type: "integer", minimum: 0, description: "100 when absent, 10,000 at most" },
-      maxHops: {
-        type: "integer",
-        minimum: 1,
-        description: "Maximum number of hops from the entity: 1 when absent",
-      },
-      ...schemas.lineageTimes,
+  body: objectWith(["urn", "direction"], {
+    urn: schemas.urn,
+    direction: {
+      type: "string",
+      enum: ["UPSTREAM", "DOWNSTREAM"],
+      description: "`UPSTREAM`: sources of the entity. `DOWNSTREAM`: entities that depend on it",
     },
-  },
+    start: { type: "integer", minimum: 0, description: "0 when absent" },
+    count: { type: "integer", minimum: 0, description: "100 when absent, 10,000 at most" },
+    maxHops: {
+      type: "integer",
+      minimum: 1,
+      description: "Maximum number of hops from the entity: 1 when absent",
+    },
+    ...schemas.lineageTimes,
+  }),
   reply: valueReply(
     complete({
       start: { type: "integer" },
@@ -194,11 +191,11 @@ const getRelatedEntities: Endpoint = {
     total: { type: "integer", description: "Total number of items" },
     entities: {
       type: "array",
-      items: {
-        type: "object",
-        required: ["relationshipType", "urn"],
-        properties: { relationshipType: { type: "string" }, urn: schemas.urn, via: schemas.urn },
-      },
+      items: objectWith(["relationshipType", "urn"], {
+        relationshipType: { type: "string" },
+        urn: schemas.urn,
+        via: schemas.urn,
+      }),
     },
   }),
   reads: "relationships",

@@ -5,6 +5,7 @@ import {
   type ApiRequest,
   complete,
   type Endpoint,
+  objectWith,
   type Reply,
   type Resource,
   type Schema,
@@ -30,10 +31,9 @@ const runId: Schema = {
 const count = (description: string): Schema => ({ type: "integer", minimum: 0, description });
 const flag = (description: string): Schema => ({ type: "boolean", description });
 
-const row: Schema = {
-  type: "object",
-  required: ["runId", "urn", "aspectName", "timestamp", "metadata", "version", "keyAspect"],
-  properties: {
+const row: Schema = objectWith(
+  ["runId", "urn", "aspectName", "timestamp", "metadata", "version", "keyAspect"],
+  {
     runId: { type: "string" },
     urn: schemas.urn,
     aspectName: { type: "string" },
@@ -43,7 +43,7 @@ const row: Schema = {
     metadata: { type: "string", description: "Always empty" },
     aspect: { type: "object", description: "The written value, on request" },
   },
-};
+);
 
 const listRuns: Endpoint = {
   ...action,
@@ -86,17 +86,13 @@ const describeRun: Endpoint = {
   summary: "List the writes of a run",
   about:
     "In their order, without writes from before an entity was deleted for good. Without `includeSoft` also without soft-deleted entities and rolled-back writes. An unknown run has no writes.",
-  body: {
-    type: "object",
-    required: ["runId"],
-    properties: {
-      runId,
-      start: count("Number of items to skip. 0 when absent"),
-      count: count("At most so many: 100 when absent, 10,000 at most"),
-      includeSoft: flag("Include soft-deleted entities and rolled-back writes"),
-      includeAspect: flag("Include the written values"),
-    },
-  },
+  body: objectWith(["runId"], {
+    runId,
+    start: count("Number of items to skip. 0 when absent"),
+    count: count("At most so many: 100 when absent, 10,000 at most"),
+    includeSoft: flag("Include soft-deleted entities and rolled-back writes"),
+    includeAspect: flag("Include the written values"),
+  }),
   reply: valueReply({ type: "array", items: row }),
   reads: "entities",
   errors: [
@@ -115,10 +111,8 @@ const describeRun: Endpoint = {
 };
 
 /** Result of rolling back a run, or all writes with a registry. */
-export const rollbackReply: Schema = valueReply({
-  type: "object",
-  required: ["aspectRowSummaries", "entitiesAffected", "aspectsReverted", "unsafeEntitiesCount"],
-  properties: {
+export const rollbackReply: Schema = valueReply(
+  objectWith(["aspectRowSummaries", "entitiesAffected", "aspectsReverted", "unsafeEntitiesCount"], {
     aspectRowSummaries: { type: "array", description: "At most 100 entities", items: row },
     entitiesAffected: { type: "integer" },
     entitiesDeleted: {
@@ -139,8 +133,8 @@ export const rollbackReply: Schema = valueReply({
       description: "At most 1,000 entities",
       items: complete({ urn: schemas.urn }),
     },
-  },
-});
+  }),
+);
 
 /** Rolls back the writes and returns a summary. */
 export async function rolledBack(
@@ -160,16 +154,12 @@ const rollback: Endpoint = {
   summary: "Roll back a run",
   about:
     "Every entity becomes as if the run had written nothing: earlier values of others are restored, later ones stay, events of timeseries are deleted. Entities that the run created are hidden (`status`), or deleted with `safe: false` or `hardDelete: true`; those that others wrote to as well (`unsafeEntities`) are only deleted, never hidden. A rollback appends records: the log keeps the run's writes, and version numbers continue.",
-  body: {
-    type: "object",
-    required: ["runId"],
-    properties: {
-      runId,
-      dryRun: flag("Only count the changes. False when absent"),
-      safe: flag("Hide entities instead of deleting them. True when absent, unless hardDelete"),
-      hardDelete: flag("The opposite of `safe`, over which it takes precedence"),
-    },
-  },
+  body: objectWith(["runId"], {
+    runId,
+    dryRun: flag("Only count the changes. False when absent"),
+    safe: flag("Hide entities instead of deleting them. True when absent, unless hardDelete"),
+    hardDelete: flag("The opposite of `safe`, over which it takes precedence"),
+  }),
   reply: rollbackReply,
   writes: true,
   errors: [

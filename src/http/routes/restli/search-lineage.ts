@@ -1,7 +1,7 @@
 /** Impact analysis: searches in the lineage of an entity. */
 import type { LineageSearchRequest } from "../../../catalog/catalog.ts";
 import { lineageAnswer } from "../../response/search-replies.ts";
-import { type Endpoint, valueReply } from "../../schemas/endpoint.ts";
+import { type Endpoint, objectWith, valueReply } from "../../schemas/endpoint.ts";
 import * as schemas from "../../schemas/schemas.ts";
 import * as search from "../../schemas/search-schemas.ts";
 import { acrossRequestOf, type SearchBody } from "./search.ts";
@@ -59,11 +59,11 @@ const searchAcrossLineage: Endpoint = {
   summary: "Search the upstream or downstream entities of an entity",
   about:
     "Nearest first, unless words are looked for or a sort is asked. `degree` is a field of filters here (1, 2, 3+), and a facet. A walk ends after 1,000 hops, 100,000 entities, 250,000 edges or 5 seconds, and then says `isPartial`.",
-  body: {
-    type: "object",
-    required: ["urn", "direction", "start", "count"],
-    properties: { ...where, start: search.start, count: search.count },
-  },
+  body: objectWith(["urn", "direction", "start", "count"], {
+    ...where,
+    start: search.start,
+    count: search.count,
+  }),
   reply: valueReply(search.lineageSearchResult),
   reads: ["relationships", "search"],
   errors: lineageErrors,
@@ -81,11 +81,11 @@ const scrollAcrossLineage: Endpoint = {
   summary: "Scroll through all upstream or downstream entities of an entity",
   about:
     "Like `searchAcrossLineage`, page by page: each response has the `scrollId` of the next page.",
-  body: {
-    type: "object",
-    required: ["urn", "direction", "count"],
-    properties: { ...where, ...search.scrolling, count: search.count },
-  },
+  body: objectWith(["urn", "direction", "count"], {
+    ...where,
+    ...search.scrolling,
+    count: search.count,
+  }),
   reply: valueReply(search.lineageScrollResult),
   reads: ["relationships", "search"],
   errors: lineageErrors,

@@ -2,7 +2,7 @@
 import type { SearchFlags, SearchRequest, SortCriterion } from "../../../catalog/catalog.ts";
 import type { Filter } from "../../../core/query/filter.ts";
 import { searchAnswer } from "../../response/search-replies.ts";
-import { type Endpoint, valueReply } from "../../schemas/endpoint.ts";
+import { type Endpoint, objectWith, valueReply } from "../../schemas/endpoint.ts";
 import * as schemas from "../../schemas/schemas.ts";
 import * as search from "../../schemas/search-schemas.ts";
 
@@ -57,21 +57,17 @@ const searchEntities: Endpoint = {
   name: "search",
   summary: "Search the entities of a type",
   about: `${queryAbout} Best first: exact before beginnings, names before descriptions. Soft-deleted entities are left out.`,
-  body: {
-    type: "object",
-    required: ["entity", "input", "start", "count"],
-    properties: {
-      entity: search.entityType,
-      input: search.input,
-      ...search.looking,
-      start: search.start,
-      count: search.count,
-      fulltext: {
-        type: "boolean",
-        description: "Accepted and ignored: there is one search algorithm",
-      },
+  body: objectWith(["entity", "input", "start", "count"], {
+    entity: search.entityType,
+    input: search.input,
+    ...search.looking,
+    start: search.start,
+    count: search.count,
+    fulltext: {
+      type: "boolean",
+      description: "Accepted and ignored: there is one search algorithm",
     },
-  },
+  }),
   reply: valueReply(search.searchResult),
   reads: "search",
   errors: searchErrors,
@@ -89,17 +85,13 @@ const searchAcrossEntities: Endpoint = {
   name: "searchAcrossEntities",
   summary: "Search entities of several types",
   about: "Like `search`, in the named entity types, or in all.",
-  body: {
-    type: "object",
-    required: ["input", "start", "count"],
-    properties: {
-      entities: search.entityTypes,
-      input: search.input,
-      ...search.looking,
-      start: search.start,
-      count: search.count,
-    },
-  },
+  body: objectWith(["input", "start", "count"], {
+    entities: search.entityTypes,
+    input: search.input,
+    ...search.looking,
+    start: search.start,
+    count: search.count,
+  }),
   reply: valueReply(search.searchResult),
   reads: "search",
   errors: searchErrors,
@@ -118,17 +110,13 @@ const scrollAcrossEntities: Endpoint = {
   summary: "Scroll through a whole result",
   about:
     "As `searchAcrossEntities`, page by page: each answer has the `scrollId` with which the next one goes on, until it has none. What is written meanwhile neither repeats nor hides what was there before. The rest of the request has to stay as it is.",
-  body: {
-    type: "object",
-    required: ["input", "count"],
-    properties: {
-      entities: search.entityTypes,
-      input: search.input,
-      ...search.looking,
-      ...search.scrolling,
-      count: search.count,
-    },
-  },
+  body: objectWith(["input", "count"], {
+    entities: search.entityTypes,
+    input: search.input,
+    ...search.looking,
+    ...search.scrolling,
+    count: search.count,
+  }),
   reply: valueReply(search.scrollResult),
   reads: "search",
   errors: searchErrors,

@@ -3,6 +3,7 @@ import { proposalsMax } from "../../../catalog/catalog.ts";
 import {
   complete,
   type Endpoint,
+  objectWith,
   type Resource,
   valueAnswer,
   valueReply,
@@ -57,25 +58,21 @@ const query: Endpoint = {
   path: "/usageStats",
   name: "query",
   summary: "Read usage between two times",
-  body: {
-    type: "object",
-    required: ["resource", "duration"],
-    properties: {
-      resource: schemas.urn,
-      duration: schemas.windowDuration,
-      startTime: { type: "integer", description: "Start of the time range, in epoch milliseconds" },
-      endTime: { type: "integer", description: "End of the time range, in epoch milliseconds" },
-      maxBuckets: {
-        type: "integer",
-        minimum: 0,
-        description: "Maximum number of buckets, the latest first",
-      },
-      timeZone: {
-        type: "string",
-        description: "Accepted and ignored: buckets keep the length with which they were written",
-      },
+  body: objectWith(["resource", "duration"], {
+    resource: schemas.urn,
+    duration: schemas.windowDuration,
+    startTime: { type: "integer", description: "Start of the time range, in epoch milliseconds" },
+    endTime: { type: "integer", description: "End of the time range, in epoch milliseconds" },
+    maxBuckets: {
+      type: "integer",
+      minimum: 0,
+      description: "Maximum number of buckets, the latest first",
     },
-  },
+    timeZone: {
+      type: "string",
+      description: "Accepted and ignored: buckets keep the length with which they were written",
+    },
+  }),
   reply: valueReply(schemas.usageResult),
   reads: "timeseries",
   errors: queryErrors,
@@ -92,27 +89,23 @@ const queryRange: Endpoint = {
   path: "/usageStats",
   name: "queryRange",
   summary: "Read recent usage",
-  body: {
-    type: "object",
-    required: ["resource", "duration", "rangeFromEnd"],
-    properties: {
-      resource: schemas.urn,
-      duration: schemas.windowDuration,
-      rangeFromEnd: {
-        type: "string",
-        enum: usageRanges,
-        description: "Length of the time range, which ends now",
-      },
-      startTime: {
-        type: "integer",
-        description: "Start of the time range in epoch milliseconds, instead of `rangeFromEnd`",
-      },
-      timeZone: {
-        type: "string",
-        description: "Accepted and ignored: buckets keep the length with which they were written",
-      },
+  body: objectWith(["resource", "duration", "rangeFromEnd"], {
+    resource: schemas.urn,
+    duration: schemas.windowDuration,
+    rangeFromEnd: {
+      type: "string",
+      enum: usageRanges,
+      description: "Length of the time range, which ends now",
     },
-  },
+    startTime: {
+      type: "integer",
+      description: "Start of the time range in epoch milliseconds, instead of `rangeFromEnd`",
+    },
+    timeZone: {
+      type: "string",
+      description: "Accepted and ignored: buckets keep the length with which they were written",
+    },
+  }),
   reply: valueReply(schemas.usageResult),
   reads: "timeseries",
   errors: queryErrors,

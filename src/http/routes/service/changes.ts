@@ -4,8 +4,12 @@ import { CatalogError } from "../../../core/errors.ts";
 import { type Position, position, START } from "../../../core/position.ts";
 import { changeText, eventStream, jsonLines, type StreamForm } from "../../response/change-text.ts";
 import { feedTexts } from "../../response/feed-texts.ts";
-import type { Endpoint, ErrorCase, StreamedBody } from "../../schemas/endpoint.ts";
-import { complete } from "../../schemas/endpoint.ts";
+import {
+  complete,
+  type Endpoint,
+  type ErrorCase,
+  type StreamedBody,
+} from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
 

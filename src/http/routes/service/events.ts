@@ -6,8 +6,7 @@ import type { EventTexts } from "../../../feed/event-texts.ts";
 import { topics } from "../../../feed/topic-names.ts";
 import { dayMs } from "../../../lib/calendar.ts";
 import { atLeast } from "../../request/parameters.ts";
-import type { Endpoint } from "../../schemas/endpoint.ts";
-import { complete } from "../../schemas/endpoint.ts";
+import { complete, type Endpoint } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import { unreadable } from "./changes.ts";
 

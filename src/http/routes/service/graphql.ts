@@ -1,7 +1,7 @@
 /** GraphQL: one endpoint, at the path that most clients use; address.ts has the aliases. */
 import type { GraphqlRequest, GraphqlServer } from "../../../graphql/graphql-server.ts";
 import { asked } from "../../request/preconditions.ts";
-import type { Endpoint, Reply } from "../../schemas/endpoint.ts";
+import { type Endpoint, objectWith, type Reply } from "../../schemas/endpoint.ts";
 
 export interface GraphqlOptions {
   readonly server: GraphqlServer;
@@ -21,21 +21,17 @@ export const graphqlRoutes = ({ server, explorer }: GraphqlOptions): readonly En
     summary: "GraphQL: entities, searches, labels, access tokens",
     about:
       "Entities by urn, searches and lineage; tags, terms, owners, domains and descriptions of entities; ingestion sources; results of assertions; access tokens. Introspection returns the schema. Also at /api/v2/graphql and /graphql. Errors of fields are in `errors`, with status 200.",
-    body: {
-      type: "object",
-      required: ["query"],
-      properties: {
-        query: {
-          type: "string",
-          description: "At most 100,000 characters, 24 levels, 3,000 fields, 100 aliases",
-        },
-        variables: { type: ["object", "null"], description: "By name" },
-        operationName: {
-          type: ["string", "null"],
-          description: "Operation to run, if the query has several",
-        },
+    body: objectWith(["query"], {
+      query: {
+        type: "string",
+        description: "At most 100,000 characters, 24 levels, 3,000 fields, 100 aliases",
       },
-    },
+      variables: { type: ["object", "null"], description: "By name" },
+      operationName: {
+        type: ["string", "null"],
+        description: "Operation to run, if the query has several",
+      },
+    }),
     bodyBytesMax,
     conditional: true,
     changes: (body) => String((body as GraphqlBody).query).includes("mutation"),

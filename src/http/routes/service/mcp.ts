@@ -1,6 +1,6 @@
 /** The Model Context Protocol over HTTP: one endpoint for the tools of language models. */
 import type { McpEndpoint } from "../../../mcp/mcp-server.ts";
-import type { Endpoint } from "../../schemas/endpoint.ts";
+import { type Endpoint, objectWith } from "../../schemas/endpoint.ts";
 
 const bodyBytesMax = 2 ** 20;
 
@@ -21,31 +21,23 @@ export const mcpRoutes = (mcp: McpEndpoint): readonly Endpoint[] => [
         about: "The version that the client and the server agreed on",
       },
     ],
-    body: {
-      type: "object",
-      required: ["jsonrpc"],
-      properties: {
-        jsonrpc: { enum: ["2.0"] },
-        id: { type: ["string", "integer"] },
-        method: { type: "string" },
-        params: { type: "object" },
-        result: { type: "object" },
-        error: { type: "object" },
-      },
-    },
+    body: objectWith(["jsonrpc"], {
+      jsonrpc: { enum: ["2.0"] },
+      id: { type: ["string", "integer"] },
+      method: { type: "string" },
+      params: { type: "object" },
+      result: { type: "object" },
+      error: { type: "object" },
+    }),
     bodyBytesMax,
     changes: (body) => mcp.writes && (body as McpMessage).method === "tools/call",
     reads: ["entities", "timeseries", "relationships", "search"],
-    reply: {
-      type: "object",
-      required: ["jsonrpc"],
-      properties: {
-        jsonrpc: { enum: ["2.0"] },
-        id: { type: ["string", "integer", "null"] },
-        result: { type: "object" },
-        error: { type: "object" },
-      },
-    },
+    reply: objectWith(["jsonrpc"], {
+      jsonrpc: { enum: ["2.0"] },
+      id: { type: ["string", "integer", "null"] },
+      result: { type: "object" },
+      error: { type: "object" },
+    }),
     errors: [
       { code: "malformed", when: "the body is not a JSON-RPC message" },
       { code: "too_large", when: "the body has more than 1 MiB" },

@@ -5,8 +5,15 @@
  */
 import type { RegisteredSchema, SchemaRegistry } from "../../../feed/schema-registry.ts";
 import { REGISTRY } from "../../response/schema-registry-format.ts";
-import type { ApiRequest, Endpoint, ErrorCase, Parameter, Schema } from "../../schemas/endpoint.ts";
-import { complete } from "../../schemas/endpoint.ts";
+import {
+  type ApiRequest,
+  complete,
+  type Endpoint,
+  type ErrorCase,
+  objectWith,
+  type Parameter,
+  type Schema,
+} from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import { closed, registrySettings, registryRow as row, subject } from "./registry-settings.ts";
 
@@ -23,17 +30,13 @@ const version: Parameter = {
 const prefixed: Parameter = query.string("subjectPrefix", "Only subjects with this prefix");
 const id: Parameter = { name: "id", in: "path", type: "string", about: "Id of a schema" };
 
-const versioned: Schema = {
-  type: "object",
-  required: ["subject", "version", "id", "schema"],
-  properties: {
-    subject: { type: "string" },
-    version: { type: "integer" },
-    id: { type: "integer", description: "Id of the schema, which messages contain" },
-    schema: { type: "string", description: "The schema as JSON text" },
-    schemaType: { type: "string" },
-  },
-};
+const versioned: Schema = objectWith(["subject", "version", "id", "schema"], {
+  subject: { type: "string" },
+  version: { type: "integer" },
+  id: { type: "integer", description: "Id of the schema, which messages contain" },
+  schema: { type: "string", description: "The schema as JSON text" },
+  schemaType: { type: "string" },
+});
 const integers: Schema = { type: "array", items: { type: "integer" } };
 const strings: Schema = { type: "array", items: { type: "string" } };
 const judgement: Schema = complete({ is_compatible: { type: "boolean" }, messages: strings });

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { CatalogError } from "../../../core/errors.ts";
 import { spokenVersion } from "../../../feed/topic-names.ts";
 import type { ServiceStatus } from "../../../jobs/operations.ts";
-import type { Endpoint, Reply } from "../../schemas/endpoint.ts";
+import { type Endpoint, objectWith, type Reply } from "../../schemas/endpoint.ts";
 
 export interface ServicePagesOptions {
   /** The service's own version. */
@@ -29,25 +29,21 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       name: "getConfig",
       summary: "Configuration that clients read first",
       about: "Needs no authentication.",
-      reply: {
-        type: "object",
-        required: ["noCode", "versions", "datahub", "annals"],
-        properties: {
-          models: { type: "object" },
-          noCode: { enum: ["true"] },
-          retention: { enum: ["true"] },
-          statefulIngestionCapable: { type: "boolean" },
-          patchCapable: { type: "boolean" },
-          supportsImpactAnalysis: { type: "boolean" },
-          datasetUrnNameCasing: { type: "boolean" },
-          timeZone: { type: "string" },
-          versions: { type: "object" },
-          telemetry: { type: "object" },
-          managedIngestion: { type: "object" },
-          datahub: { type: "object" },
-          annals: { type: "object", properties: { version: { type: "string" } } },
-        },
-      },
+      reply: objectWith(["noCode", "versions", "datahub", "annals"], {
+        models: { type: "object" },
+        noCode: { enum: ["true"] },
+        retention: { enum: ["true"] },
+        statefulIngestionCapable: { type: "boolean" },
+        patchCapable: { type: "boolean" },
+        supportsImpactAnalysis: { type: "boolean" },
+        datasetUrnNameCasing: { type: "boolean" },
+        timeZone: { type: "string" },
+        versions: { type: "object" },
+        telemetry: { type: "object" },
+        managedIngestion: { type: "object" },
+        datahub: { type: "object" },
+        annals: { type: "object", properties: { version: { type: "string" } } },
+      }),
       exampleReply: JSON.parse(config),
       errors: [],
       handle: () => ({ json: config }),

@@ -1,7 +1,7 @@
 /** /openapi/…/timeline: the changes of an entity, by category. */
 import type { ChangeTransaction } from "../../../catalog/catalog.ts";
 import { changeCategories } from "../../../core/timeline/semantic-facts.ts";
-import type { Endpoint, Schema } from "../../schemas/endpoint.ts";
+import { type Endpoint, objectWith, type Schema } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
 
@@ -12,10 +12,9 @@ type Query = {
   readonly raw?: boolean;
 };
 
-const changeEvent: Schema = {
-  type: "object",
-  required: ["category", "operation", "entityUrn", "semVerChange", "description"],
-  properties: {
+const changeEvent: Schema = objectWith(
+  ["category", "operation", "entityUrn", "semVerChange", "description"],
+  {
     category: { enum: changeCategories },
     operation: {
       enum: ["ADD", "MODIFY", "REMOVE", "CREATE", "HARD_DELETE", "SOFT_DELETE", "REINSTATE"],
@@ -31,7 +30,7 @@ const changeEvent: Schema = {
     semVerChange: { enum: ["NONE", "PATCH", "MINOR", "MAJOR"] },
     description: { type: "string", description: "In words" },
   },
-};
+);
 
 const shown = ({ changeEvents, ...transaction }: ChangeTransaction) => {
   const { timestamp: time, actor } = transaction;
@@ -64,10 +63,9 @@ const timelineAt = (path: string, name: string): Endpoint => ({
   ],
   reply: {
     type: "array",
-    items: {
-      type: "object",
-      required: ["timestamp", "actor", "semVer", "semVerChange", "changeEvents", "versionStamp"],
-      properties: {
+    items: objectWith(
+      ["timestamp", "actor", "semVer", "semVerChange", "changeEvents", "versionStamp"],
+      {
         timestamp: { type: "integer", description: "Time of the change, in epoch milliseconds" },
         actor: schemas.urn,
         semVer: { type: "string", description: "Version of the entity after the change" },
@@ -80,7 +78,7 @@ const timelineAt = (path: string, name: string): Endpoint => ({
             "Every aspect of the entity after the write, with the number of its value: `<aspect>:<n>;…`, as `/entitiesVersionedV2` takes it",
         },
       },
-    },
+    ),
   },
   reads: "entities",
   errors: [
