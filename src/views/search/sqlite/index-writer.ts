@@ -55,9 +55,6 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
   const selectSizes = arrays<readonly [id: number, bytes: number]>(
     "SELECT id, octet_length(json) FROM document WHERE id > ? ORDER BY id",
   );
-  const sumSizes = arrays<readonly [number]>(
-    "SELECT total(octet_length(json)) FROM document WHERE id > ?",
-  );
   /** True if segments or tombstones changed in this transaction. */
   let changed = false;
   let merge: Merge | undefined;
@@ -76,8 +73,8 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
     changed = true;
   }
 
-  /** Makes segments of the documents that are in none. */
-  function flush(): void {
+  /** Makes segments of the documents that are in none; without `all`, only full ones. */
+  function flush(all: boolean): void {
     for (;;) {
       const after = writer.lastId();
       let last = after;
@@ -88,7 +85,8 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
         if (bytes >= JSON_BYTES_MAX) break;
       }
       const range: Range = [after + 1, last];
-      const built = last === after ? undefined : buildRange(db, range);
+      const isDue = last > after && (all || bytes >= JSON_BYTES_MAX);
+      const built = isDue ? buildRange(db, range) : undefined;
       if (built === undefined) return;
       replace([], range, built, reader.turn() + 1);
       if (!bulk) mergeSmall();
@@ -118,7 +116,7 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
 
   /** At the end of a batch, in its transaction; with `all`, no document is left without a segment. */
   function commit(all = !bulk): void {
-    if (all || numberOf(sumSizes, writer.lastId()) >= JSON_BYTES_MAX) flush();
+    flush(all);
     if (changed) nextTurn.run();
     changed = false;
   }

@@ -100,11 +100,12 @@ export function intersect(a: DocSet, b: DocSet): DocSet {
 
 /** Calls back with the indexes of each document that is in both lists. */
 function eachCommon(a: Uint32Array, b: Uint32Array, take: (inA: number, inB: number) => void) {
-  for (let m = 0, n = 0; m < a.length && n < b.length; m++) {
-    n = seek(b, a[m] as number, n);
-    if (n === b.length) return;
-    if (b[n] === a[m]) take(m, n);
-    else m = seek(a, b[n] as number, m) - 1;
+  for (let m = 0, n = 0; m < a.length && n < b.length; ) {
+    const left = a[m] as number;
+    const right = b[n] as number;
+    if (left < right) m = seek(a, right, m + 1);
+    else if (right < left) n = seek(b, left, n + 1);
+    else take(m++, n++);
   }
 }
 

@@ -25,25 +25,37 @@ type Page = Pick<SearchQuery, "sort" | "start" | "count" | "after">;
 export function topHits(all: readonly Matched[], page: Page): readonly TopHit[] {
   const end = page.start + page.count;
   if (page.count === 0) return [];
-  return all
-    .flatMap((matched) => hitsOf(matched, page, end))
-    .sort((a, b) => compareCursors(a.cursor, b.cursor, page.sort))
-    .slice(page.start, end);
+  const sources = all.map((matched) => hitsOf(matched, page, end));
+  const heads = sources.flatMap((source) => {
+    const { value } = source.next();
+    return value === undefined ? [] : [{ hit: value, source }];
+  });
+  const hits: TopHit[] = [];
+  while (hits.length < end && heads.length > 0) {
+    const first = heads.reduce((a, b) =>
+      compareCursors(b.hit.cursor, a.hit.cursor, page.sort) < 0 ? b : a,
+    );
+    hits.push(first.hit);
+    const { value } = first.source.next();
+    if (value === undefined) heads.splice(heads.indexOf(first), 1);
+    else first.hit = value;
+  }
+  return hits.slice(page.start);
 }
 
-/** The first hits of a segment. */
-function hitsOf(matched: Matched, page: Page, wanted: number): readonly TopHit[] {
+/** The first hits of a segment, one after the other. */
+function* hitsOf(matched: Matched, page: Page, wanted: number): Generator<TopHit, undefined> {
   const { segment, found } = matched;
   const keys = page.sort.map((by) => sortKeys(matched, by));
-  return firstOf(matched, keys, page, wanted).map((index) => {
+  for (const index of firstOf(matched, keys, page, wanted)) {
     const doc = found.docs[index] as number;
     const score = found.scores[index] as number;
     const sorted = page.sort.map(({ field }, n): FieldValue | null => {
       const rank = Math.abs(keys[n]?.[index] as number);
       return rank === Infinity ? null : (segment.field(field)?.keyOfRank(rank) ?? null);
     });
-    return { segment, doc, score, cursor: [...sorted, score, segment.urns.text(doc)] };
-  });
+    yield { segment, doc, score, cursor: [...sorted, score, segment.urns.text(doc)] };
+  }
 }
 
 /** The sort keys of the documents that matched, for each criterion of order. */

@@ -94,7 +94,7 @@ export class FieldValues {
   private pairOf(docs: Uint32Array, doc: number): number {
     let pair = this.lastPair;
     if (pair >= docs.length || (docs[pair] as number) > doc) pair = 0;
-    pair = seek(docs, doc, pair);
+    if ((docs[pair] as number) < doc) pair = seek(docs, doc, pair + 1);
     this.lastPair = pair;
     return pair;
   }
@@ -184,7 +184,7 @@ function countPairs(
 ): void {
   for (let at = 0, pair = 0; at < docs.length; at++) {
     const doc = docs[at] as number;
-    pair = seek(pairDocs, doc, pair);
+    if ((pairDocs[pair] as number) < doc) pair = seek(pairDocs, doc, pair + 1);
     for (; pairDocs[pair] === doc; pair++) {
       const ordinal = (ordinals[pair] as number) + 1;
       counts[ordinal] = (counts[ordinal] as number) + 1;
