@@ -167,6 +167,9 @@ export class FieldValues {
   }
 }
 
+/** So many pairs are skipped without a search. */
+const NEAR = 4;
+
 // Functions by themselves: the compiler optimizes their loops for few types.
 
 function countSingle(ordinals: Numbers, docs: Uint32Array, counts: Uint32Array): void {
@@ -182,12 +185,18 @@ function countPairs(
   docs: Uint32Array,
   counts: Uint32Array,
 ): void {
-  for (let at = 0, pair = 0; at < docs.length; at++) {
+  let pair = 0;
+  let own = pairDocs[0] as number;
+  for (let at = 0; at < docs.length; at++) {
     const doc = docs[at] as number;
-    if ((pairDocs[pair] as number) < doc) pair = seek(pairDocs, doc, pair + 1);
-    for (; pairDocs[pair] === doc; pair++) {
-      const ordinal = (ordinals[pair] as number) + 1;
+    for (let near = 0; own < doc; near++) {
+      pair = near < NEAR ? pair + 1 : seek(pairDocs, doc, pair);
+      own = pairDocs[pair] as number;
+    }
+    while (own === doc) {
+      const ordinal = (ordinals[pair++] as number) + 1;
       counts[ordinal] = (counts[ordinal] as number) + 1;
+      own = pairDocs[pair] as number;
     }
   }
 }
