@@ -34,7 +34,7 @@ export interface Slot {
   readonly field: SearchField;
 }
 
-export interface Draft {
+export interface DocumentDraft {
   /** Adds the values that the field does not have yet. */
   add(slot: Slot, values: readonly FieldValue[]): void;
   /** The same for `<field>.<key>`; the field itself has the keys. */
@@ -59,7 +59,7 @@ interface DraftText {
 /** Longer lists use a Set to find duplicates. */
 const comparedMax = 16;
 
-export function createDraft(): Draft {
+export function createDraft(): DocumentDraft {
   const lists: (FieldValue[] | undefined)[] = [];
   /** Names and values of fields, in the order of their first value. */
   const names: string[] = [];

@@ -1,12 +1,12 @@
 /** Compiles the rules of one aspect into a function that adds its values to a document. */
 import type { AspectRule, Weights } from "./annotations.ts";
-import type { Draft, Slot } from "./document.ts";
+import type { DocumentDraft, Slot } from "./document.ts";
 import { compileExtract } from "./extract.ts";
 import { PROPERTIES } from "./rules.ts";
 import { propertyValues, valuesByKey, valuesOf } from "./values.ts";
 
 /** Takes the aspect's parsed value and the time of its last change, in epoch milliseconds. */
-export type Fill = (draft: Draft, value: unknown, time: number) => void;
+export type Fill = (draft: DocumentDraft, value: unknown, time: number) => void;
 
 /** Fields by name; those of the rules are among them. */
 type SlotOf = (field: string) => Slot;
@@ -27,7 +27,7 @@ export function compileFill(aspect: string, rules: readonly AspectRule[], slotOf
 
 const nothing: readonly unknown[] = [];
 
-type Taker = (draft: Draft, found: readonly unknown[], time: number) => void;
+type Taker = (draft: DocumentDraft, found: readonly unknown[], time: number) => void;
 
 function compileTaker(rule: AspectRule, slotOf: SlotOf): Taker {
   const { field, type } = rule;
@@ -56,7 +56,11 @@ function compileTaker(rule: AspectRule, slotOf: SlotOf): Taker {
 const weightOf = ({ of, others }: Weights, value: string): number =>
   Object.hasOwn(of, value) ? (of[value] ?? others) : others;
 
-function addKeyed(draft: Draft, field: string, found: readonly unknown[]): readonly string[] {
+function addKeyed(
+  draft: DocumentDraft,
+  field: string,
+  found: readonly unknown[],
+): readonly string[] {
   const entries = valuesByKey(found);
   for (const [key, value] of entries) draft.addKeyed(field, key, value);
   return entries.map(([key]) => key);

@@ -18,7 +18,7 @@ import { assert } from "../../src/core/errors.ts";
 import type { FailedValue, ValuePolicy } from "../../src/core/parked-values.ts";
 import { ownValue } from "../../src/lib/own-value.ts";
 import type { SearchDocument } from "../../src/views/search/search.ts";
-import { createDraft, type Draft, type Slot } from "./document.ts";
+import { createDraft, type DocumentDraft, type Slot } from "./document.ts";
 import { compileFill, type Fill } from "./fill.ts";
 import type { SearchRules } from "./rules.ts";
 
@@ -90,7 +90,7 @@ function createTypeProjection(rules: SearchRules, entityType: string): SearchPro
 
   /** Calls `fill` with each value until one cannot be projected; returns that one. */
   function fillAll(
-    draft: Draft,
+    draft: DocumentDraft,
     { state, latest, policy }: Inputs,
     failed: readonly FailedValue[],
   ): FailedValue | undefined {
@@ -148,7 +148,7 @@ interface Inputs {
 /** Returns the error; undefined if the value could be projected. */
 function tryFill(
   fill: Fill,
-  draft: Draft,
+  draft: DocumentDraft,
   { value, time }: { readonly value: string; readonly time: number },
 ): Error | undefined {
   try {

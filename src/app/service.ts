@@ -3,7 +3,7 @@
  * closed from the server inwards, so that accepted requests finish before their store is closed.
  */
 import { readFileSync } from "node:fs";
-import type { Operations, Service } from "../cli/operations.ts";
+import type { ProcessOperations, Service } from "../cli/operations.ts";
 import type { Config } from "../config/config.ts";
 import { checkAddress } from "../http/listen.ts";
 import type { Traces } from "../telemetry/traces.ts";
@@ -17,7 +17,7 @@ export async function openService(
     logger,
     onMadeToken,
     projectorWorker,
-  }: Parameters<Operations["openService"]>[1] & Pick<Opening, "projectorWorker">,
+  }: Parameters<ProcessOperations["openService"]>[1] & Pick<Opening, "projectorWorker">,
 ): Promise<Service> {
   const opened: Opening["opened"] = [];
   const close = async () => {

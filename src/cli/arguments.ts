@@ -31,7 +31,7 @@ export function limit(
 }
 
 /** The part of a list that a command prints. */
-export interface Page {
+export interface PageArguments {
   /** Members to skip. */
   readonly start: number;
   /** Members of the page, at most. */

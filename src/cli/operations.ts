@@ -72,7 +72,7 @@ export interface VerifiedStores {
 
 export type VerifyGrade = "full" | "whole" | "quick";
 
-export interface Operations {
+export interface ProcessOperations {
   /** Resolves when the service answers. Throws CatalogError when it cannot start. */
   openService(
     config: Config,

@@ -15,14 +15,14 @@ import {
   settingsCommand,
 } from "./commands/settings-command.ts";
 import { describeFailure, type ExitCode, exitCodeOf, exitCodes, UsageError } from "./failure.ts";
-import type { Operations } from "./operations.ts";
+import type { ProcessOperations } from "./operations.ts";
 import { type OutputFlags, outputOf } from "./terminal/output-flags.ts";
 import { openTerminal } from "./terminal/terminal.ts";
 
 /** Runs the command that the arguments name. Never throws. */
 export async function runProgram(
   args: readonly string[],
-  operations: Operations,
+  operations: ProcessOperations,
 ): Promise<ExitCode> {
   let exitCode: ExitCode = exitCodes.done;
   const finish = (code: ExitCode): void => {
@@ -62,7 +62,7 @@ function lostFlag(args: readonly string[]): string {
  */
 export async function createProgram(
   args: readonly string[],
-  operations: Operations,
+  operations: ProcessOperations,
   finish: (code: ExitCode) => void,
 ): Promise<Command> {
   const terminal = openTerminal();

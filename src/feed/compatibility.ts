@@ -18,10 +18,10 @@ const levels = [
   "FULL_TRANSITIVE",
 ] as const;
 
-export type Level = (typeof levels)[number];
+export type CompatibilityLevel = (typeof levels)[number];
 
 /** Throws RegistryError for an unknown level. */
-export function readLevel(text: string): Level {
+export function readLevel(text: string): CompatibilityLevel {
   const level = levels.find((one) => one === text.toUpperCase());
   if (level === undefined) throw invalidLevel(text, levels);
   return level;
@@ -67,7 +67,7 @@ interface Earlier {
 export function incompatibilities(
   text: string,
   earlier: readonly Earlier[],
-  level: Level,
+  level: CompatibilityLevel,
 ): readonly string[] {
   if (level === "NONE") return [];
   const compared = level.endsWith("_TRANSITIVE") ? earlier : earlier.slice(-1);

@@ -11,7 +11,13 @@ import { EMPTY_STREAM, type Revision, revision } from "../core/position.ts";
 import { SCHEMAS } from "../core/stream.ts";
 import { type ChangeLog, WrongRevision } from "../log/change-log.ts";
 import { type SchemaRecord, schemaCodec } from "../log/codecs/schema-codec.ts";
-import { incompatibilities, keyOf, type Level, readLevel, readSchema } from "./compatibility.ts";
+import {
+  type CompatibilityLevel,
+  incompatibilities,
+  keyOf,
+  readLevel,
+  readSchema,
+} from "./compatibility.ts";
 import { eventSchemas, foreignIdsFrom } from "./event-schemas.ts";
 import { invalidVersion, noSchema, noSubject, noVersion, RegistryError } from "./registry-error.ts";
 
@@ -45,9 +51,13 @@ export interface SchemaRegistry {
   /** Incompatibilities of the schema with a version of the subject, or with all that its level covers. */
   check(subject: string, schema: string, version?: string): Promise<readonly string[]>;
   /** The level of a subject, or the default level. */
-  compatibility(subject?: string): Promise<Level>;
+  compatibility(subject?: string): Promise<CompatibilityLevel>;
   /** Sets the level of a subject, or the default level. */
-  setCompatibility(subject: string | undefined, level: string, actor?: string): Promise<Level>;
+  setCompatibility(
+    subject: string | undefined,
+    level: string,
+    actor?: string,
+  ): Promise<CompatibilityLevel>;
 }
 
 interface SchemaRegistryParts {
@@ -62,9 +72,9 @@ interface SchemaRegistryParts {
 const subjectCharactersMax = 255;
 /** Maximum size of all schemas of clients, which are held in memory. */
 const registryBytesMax = 64 * 1024 * 1024;
-const defaultLevel: Level = "BACKWARD";
+const defaultLevel: CompatibilityLevel = "BACKWARD";
 /** Level of the service's own topics: it reads proposals of other schemas, consumers read its events. */
-const ownLevel: Level = "FULL_TRANSITIVE";
+const ownLevel: CompatibilityLevel = "FULL_TRANSITIVE";
 const ownSubjects = new Set(eventSchemas.flatMap(({ subjects }) => subjects));
 const isOwn = (subject: string | undefined): subject is string =>
   subject !== undefined && ownSubjects.has(subject);
@@ -138,7 +148,7 @@ export function createSchemaRegistry(parts: SchemaRegistryParts): SchemaRegistry
     return known.text(id);
   }
 
-  const levelOf = (subject: string | undefined): Level =>
+  const levelOf = (subject: string | undefined): CompatibilityLevel =>
     isOwn(subject) ? ownLevel : (known.level(subject) ?? defaultLevel);
 
   return {
@@ -241,7 +251,7 @@ function createKnown() {
   const texts = new Map<number, string>();
   const ids = new Map<string, number>();
   const subjects = new Map<string, number[]>();
-  const levels = new Map<string | undefined, Level>();
+  const levels = new Map<string | undefined, CompatibilityLevel>();
   let at: Revision = EMPTY_STREAM;
   let nextId = foreignIdsFrom;
   let bytes = 0;
@@ -329,7 +339,7 @@ function refuseIncompatible(subject: string, findings: readonly string[]): void 
   );
 }
 
-const fixedLevel = (subject: string, level: Level): RegistryError =>
+const fixedLevel = (subject: string, level: CompatibilityLevel): RegistryError =>
   new RegistryError("invalid", 42203, `The level of "${subject}" cannot be ${level}`, {
     hint: `It is always ${ownLevel}: the service reads and writes the topic itself`,
   });

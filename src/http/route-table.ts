@@ -3,12 +3,11 @@
  * a key against patterns. The router gets the endpoint's plain path; requests without an endpoint get
  * a path that no endpoint has.
  */
-
 import type { SignIn } from "../auth/sign-in/sign-in.ts";
 import { ownValue } from "../lib/own-value.ts";
 import type { McpEndpoint } from "../mcp/mcp-server.ts";
 import type { EntityOutline } from "./docs/docs-model.ts";
-import type { Address } from "./request/target.ts";
+import type { RequestAddress } from "./request/target.ts";
 import { openApiRoutes } from "./routes/openapi/openapi.ts";
 import { auditRoutes } from "./routes/operations/audit.ts";
 import { knownParametersOnly } from "./routes/operations/operation-forms.ts";
@@ -137,7 +136,7 @@ const IDS = /(?:^|&)ids(?:(?:\[|%5[Bb])\d*(?:\]|%5[Dd]))?=/;
 export function createRoutePlan(
   table: RouteTable,
   pagePath: (path: string) => string = (path) => path,
-): (address: Address, method: string | undefined) => string {
+): (address: RequestAddress, method: string | undefined) => string {
   const keyed = new Map<string, Map<string, string>>();
   const keyless = new Map<string, Map<string, string>>();
   for (const endpoint of table.endpoints.filter(({ kind }) => kind !== "page")) {

@@ -2,7 +2,7 @@
  * The JSON Schema of an aspect for clients, in draft 2020-12: the schemas that validate its values
  * (json-schema.ts), with standard keywords in place of ajv's.
  */
-import { createRecordSchemas, type Schema } from "./json-schema.ts";
+import { createRecordSchemas, type JsonSchema } from "./json-schema.ts";
 import type { Aspect, Model } from "./model.ts";
 
 /** A standard pattern has no flags: `.` would not match a line break. */
@@ -12,9 +12,9 @@ const URN = "^urn:[A-Za-z0-9][A-Za-z0-9-]{0,31}:[A-Za-z][A-Za-z0-9_]*:[\\s\\S]";
 export function aspectSchemaOf(
   { types, entities }: Pick<Model, "types" | "entities">,
   { name, record }: Pick<Aspect, "name" | "record">,
-): Schema {
-  const records = new Map<string, Schema>();
-  const add = (schema: Schema): void => void records.set(String(schema.$id), schema);
+): JsonSchema {
+  const records = new Map<string, JsonSchema>();
+  const add = (schema: JsonSchema): void => void records.set(String(schema.$id), schema);
   const root = createRecordSchemas({ types, entities, add })(record);
   const pointerTo = (id: string): string => (id === root ? "#" : `#/$defs/${id}`);
   const { [root]: own, ...others } = mapped(Object.fromEntries(records), (schema) =>
@@ -28,10 +28,10 @@ export function aspectSchemaOf(
   };
 }
 
-function publicSchema(schema: Schema, pointerTo: (id: string) => string): Schema {
+function publicSchema(schema: JsonSchema, pointerTo: (id: string) => string): JsonSchema {
   const { $ref, properties, items, additionalProperties, oneMember, urn } = schema;
   const optional = new Set((schema.absentWhenNull ?? []) as readonly string[]);
-  const inner = (one: Schema): Schema => publicSchema(one, pointerTo);
+  const inner = (one: JsonSchema): JsonSchema => publicSchema(one, pointerTo);
   return {
     ...Object.fromEntries(Object.entries(schema).filter(([keyword]) => STANDARD.has(keyword))),
     ...describedBy(schema),
@@ -41,9 +41,9 @@ function publicSchema(schema: Schema, pointerTo: (id: string) => string): Schema
         optional.has(name) ? { anyOf: [inner(property), { type: "null" }] } : inner(property),
       ),
     }),
-    ...(items !== undefined && { items: inner(items as Schema) }),
+    ...(items !== undefined && { items: inner(items as JsonSchema) }),
     ...(typeof additionalProperties === "object" && {
-      additionalProperties: inner(additionalProperties as Schema),
+      additionalProperties: inner(additionalProperties as JsonSchema),
     }),
     ...(oneMember !== undefined && {
       minProperties: 1,
@@ -54,7 +54,7 @@ function publicSchema(schema: Schema, pointerTo: (id: string) => string): Schema
   };
 }
 
-const describedBy = ({ $id, expects }: Schema): Schema =>
+const describedBy = ({ $id, expects }: JsonSchema): JsonSchema =>
   $id === undefined && expects !== undefined ? { description: expects.text } : {};
 
 /** Keywords with the same meaning in both dialects, and values without schemas in them. */
@@ -63,7 +63,7 @@ const STANDARD: ReadonlySet<string> = new Set([
   ...["minimum", "maximum", "pattern", "minLength", "maxLength"],
 ]);
 
-type Schemas = Readonly<Record<string, Schema>>;
+type Schemas = Readonly<Record<string, JsonSchema>>;
 
-const mapped = (schemas: Schemas, map: (schema: Schema, name: string) => Schema): Schemas =>
+const mapped = (schemas: Schemas, map: (schema: JsonSchema, name: string) => JsonSchema): Schemas =>
   Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, map(schema, name)]));

@@ -17,7 +17,7 @@ export interface Expectation {
   readonly text: string;
 }
 
-export type Schema = { readonly [keyword: string]: unknown; readonly expects?: Expectation };
+export type JsonSchema = { readonly [keyword: string]: unknown; readonly expects?: Expectation };
 
 /** Maximum number of reported errors. */
 export const validationErrorsMax = 10;
@@ -34,7 +34,7 @@ interface SchemaSource {
   readonly types: ReadonlyMap<string, NamedType>;
   readonly entities: ReadonlyMap<string, Entity>;
   /** Called once for each schema, before a validator refers to its `$id`. */
-  readonly add: (schema: Schema) => void;
+  readonly add: (schema: JsonSchema) => void;
 }
 
 /**
@@ -60,7 +60,7 @@ export function createRecordSchemas({ types, entities, add }: SchemaSource) {
     $id: string,
     { name, fields }: { readonly name: string; readonly fields: readonly Field[] },
     rules: readonly PendingRule[],
-  ): Schema {
+  ): JsonSchema {
     const properties = fields.map((field) => {
       const inner = [...stepInto(rules, field.name), ...rulesOfField(field)];
       const schema = typeSchema(field.type, inner);
@@ -82,7 +82,7 @@ export function createRecordSchemas({ types, entities, add }: SchemaSource) {
     };
   }
 
-  function typeSchema(type: FieldType, rules: readonly PendingRule[]): Schema {
+  function typeSchema(type: FieldType, rules: readonly PendingRule[]): JsonSchema {
     switch (type.kind) {
       case "primitive":
         // Every primitive type has one.
@@ -124,14 +124,14 @@ export function createRecordSchemas({ types, entities, add }: SchemaSource) {
     }
   }
 
-  function urnSchema(urnType: string, rules: readonly PendingRule[]): Schema {
+  function urnSchema(urnType: string, rules: readonly PendingRule[]): JsonSchema {
     const urn = ruleOfUrn(urnType, rules, entities);
     const of = urn.types === undefined ? "" : ` of entity type ${urn.types.join(" or ")}`;
     const example = urn.types === undefined ? ", such as urn:li:corpuser:jdoe" : "";
     return { type: "string", urn, expects: { type: urnType, text: `a urn${of}${example}` } };
   }
 
-  function namedSchema(name: string, rules: readonly PendingRule[]): Schema {
+  function namedSchema(name: string, rules: readonly PendingRule[]): JsonSchema {
     const type = types.get(name);
     switch (type?.kind) {
       case "enum":
@@ -158,16 +158,16 @@ export function createRecordSchemas({ types, entities, add }: SchemaSource) {
   return idOf;
 }
 
-const nameOf = (schema: Schema): string => schema.expects?.text ?? "";
+const nameOf = (schema: JsonSchema): string => schema.expects?.text ?? "";
 
-const integer = (type: string, max: number, min: number): Schema => ({
+const integer = (type: string, max: number, min: number): JsonSchema => ({
   type: "integer",
   minimum: min,
   maximum: max,
   expects: { type, text: `an integer from ${min} to ${max}` },
 });
 
-const primitives: Readonly<Record<PrimitiveName, Schema>> = {
+const primitives: Readonly<Record<PrimitiveName, JsonSchema>> = {
   string: { type: "string", expects: { type: "String", text: "a string" } },
   boolean: { type: "boolean", expects: { type: "Boolean", text: "true or false" } },
   int: integer("Integer", intMax, -intMax - 1),

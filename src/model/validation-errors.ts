@@ -7,7 +7,7 @@
 import type { ErrorObject } from "ajv";
 import { formatNumber } from "../lib/format-number.ts";
 import { shortened } from "../lib/shortened.ts";
-import { type Expectation, type Schema, validationErrorsMax } from "./json-schema.ts";
+import { type Expectation, type JsonSchema, validationErrorsMax } from "./json-schema.ts";
 import type { ValidationError, WrongUrn } from "./model.ts";
 
 /** A path holds keys of maps, which are as long as the sender likes. */
@@ -42,11 +42,11 @@ function pathOf({ keyword, instancePath, params }: ErrorObject): string {
   return keyword === "required" ? `${path}/${params.missingProperty}` : path;
 }
 
-function finding({ keyword, params, data }: ErrorObject, schema: Schema): string {
+function finding({ keyword, params, data }: ErrorObject, schema: JsonSchema): string {
   const found = shown(data);
   switch (keyword) {
     case "required": {
-      const fields = schema.properties as Readonly<Record<string, Schema>> | undefined;
+      const fields = schema.properties as Readonly<Record<string, JsonSchema>> | undefined;
       const field = fields?.[params.missingProperty]?.expects;
       return `field is required but not found and has no default value${expected(field)}`;
     }

@@ -53,7 +53,7 @@ export interface ListItem extends Target {
 }
 
 /** An edge: one item for each key. The stamp is that of the earliest event with it. */
-export interface Edge extends Target {
+export interface LineageEdge extends Target {
   readonly kind: "edge";
   readonly field: string;
   readonly keyField: string;
@@ -77,7 +77,7 @@ export interface ColumnEdge extends Target {
 }
 
 /** An event of a timeseries aspect. */
-export interface TimeseriesEvent extends Target {
+export interface ContributedEvent extends Target {
   readonly kind: "event";
   readonly value: JsonObject;
 }
@@ -93,8 +93,8 @@ export type Contribution =
   | EarliestField
   | WholeAspect
   | ListItem
-  | Edge
+  | LineageEdge
   | SetMember
   | ColumnEdge
-  | TimeseriesEvent
+  | ContributedEvent
   | Existence;

@@ -16,11 +16,11 @@ export interface Symlinks {
 
 export type Facets = Readonly<Record<string, JsonObject>>;
 
-export interface Job extends JobName {
+export interface LineageJob extends JobName {
   readonly facets?: Facets;
 }
 
-export interface Run {
+export interface LineageRun {
   readonly runId: string;
   readonly facets?: Facets;
 }
@@ -38,8 +38,8 @@ export interface OpenLineageEvent {
   readonly eventTime: string;
   readonly producer: string;
   readonly eventType?: EventType;
-  readonly run?: Run;
-  readonly job?: Job;
+  readonly run?: LineageRun;
+  readonly job?: LineageJob;
   readonly dataset?: Dataset;
   readonly inputs?: readonly Dataset[];
   readonly outputs?: readonly Dataset[];

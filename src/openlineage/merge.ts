@@ -17,8 +17,8 @@ import type {
   ColumnEdge,
   Contribution,
   EarliestField,
-  Edge,
   LatestField,
+  LineageEdge,
   ListItem,
   Stamp,
   WholeAspect,
@@ -198,7 +198,7 @@ function addInner(drafts: ReadonlyMap<string, AspectDraft>, items: readonly List
   outer?.set(key, { ...entry, [field]: { ...holder, [member]: inner.value() } });
 }
 
-function mergeEdge(draft: AspectDraft, edge: Edge): void {
+function mergeEdge(draft: AspectDraft, edge: LineageEdge): void {
   const { field, keyField, item } = edge;
   const list = draft.list(field, (one) => String((one as JsonObject)[keyField]));
   const key = String(item[keyField]);
@@ -226,7 +226,7 @@ const hashOf = (text: string): string =>
   createHash("sha256").update(text).digest("base64url").slice(0, HASH_CHARACTERS);
 
 /** Of two edges with the same key, the one with the earlier stamp. */
-function earlierEdge(current: JsonObject, { stampField, item }: Edge): JsonObject {
+function earlierEdge(current: JsonObject, { stampField, item }: LineageEdge): JsonObject {
   const before = current[stampField] as Stamp | undefined;
   const added = item[stampField] as Stamp;
   // Another source states the edge with its own actor, or without a stamp.

@@ -10,12 +10,15 @@ import { type JsonObject, jsonObject } from "../lib/json.ts";
 import { shortened } from "../lib/shortened.ts";
 import type { OpenLineageEvent } from "./event.ts";
 import { datasetFacets } from "./facets/dataset-facets.ts";
-import { facetsSchema, listOf, object, type Schema, text } from "./facets/facet-table.ts";
+import { type FacetSchema, facetsSchema, listOf, object, text } from "./facets/facet-table.ts";
 import { jobFacets } from "./facets/job-facets.ts";
 import { qualityFacets } from "./facets/quality-facets.ts";
 import { jobSchema, runFacets, runSchema } from "./facets/run-facets.ts";
 
-const withFacets = (schema: Schema, facets: Readonly<Record<string, Schema>>): Schema => ({
+const withFacets = (
+  schema: FacetSchema,
+  facets: Readonly<Record<string, FacetSchema>>,
+): FacetSchema => ({
   ...schema,
   properties: { ...(schema.properties as JsonObject), ...facets },
 });
@@ -44,7 +47,7 @@ const jobEvent = object({ ...shared, job, ...inputsAndOutputs });
 const datasetEvent = object({ ...shared, dataset });
 
 type Kind = "RunEvent" | "JobEvent" | "DatasetEvent";
-const schemas: Readonly<Record<Kind, Schema>> = {
+const schemas: Readonly<Record<Kind, FacetSchema>> = {
   RunEvent: runEvent,
   JobEvent: jobEvent,
   DatasetEvent: datasetEvent,

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import {
   meets,
   type Policy,
+  type PolicyResource,
   type Principal,
-  type Resource,
 } from "../../src/auth/policies/policy.ts";
 import type { PrivilegeAlternatives } from "../../src/auth/policies/privileges.ts";
 import { builtInPolicies } from "../support/built-ins.ts";
@@ -28,7 +28,7 @@ const policy = (actors: Policy["actors"], over: Partial<Policy> = {}): Policy =>
   ...over,
 });
 const allUsersActor = { allUsers: true };
-const dataset: Resource = {
+const dataset: PolicyResource = {
   owners: [
     { owner: mira.urn, kind: KEEPER },
     { owner: "urn:li:corpGroup:waterers", kind: undefined },
@@ -207,7 +207,7 @@ describe("the resource filter of a policy", () => {
 });
 
 describe("the privilege constraints of a policy", () => {
-  const tag = (name: string): Resource => ({
+  const tag = (name: string): PolicyResource => ({
     owners: [],
     fields: { TYPE: ["tag"], URN: [`urn:li:tag:${name}`] },
   });
@@ -219,7 +219,7 @@ describe("the privilege constraints of a policy", () => {
       },
     });
 
-  test.each<[string, Policy, Resource[], boolean]>([
+  test.each<[string, Policy, PolicyResource[], boolean]>([
     [
       "allow a change that satisfies them",
       constrained(["urn:li:tag:a"], "EQUALS"),

@@ -1,7 +1,7 @@
 /** `-h`, `--json`, `--output` and `--quiet` of every command. */
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import type { Operations } from "../../src/cli/operations.ts";
+import type { ProcessOperations } from "../../src/cli/operations.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { outputFormats } from "../../src/cli/terminal/output-flags.ts";
 import { runProgram, startProgram } from "./run-program.ts";
@@ -20,7 +20,9 @@ function commandsBelow(parent: Command, path: readonly string[]): readonly [stri
   });
 }
 
-const commands = new Map(commandsBelow(await createProgram([], {} as Operations, () => {}), []));
+const commands = new Map(
+  commandsBelow(await createProgram([], {} as ProcessOperations, () => {}), []),
+);
 
 test("every command accepts -h, --json, --output and --quiet", () => {
   expect(commands.size).toBeGreaterThan(40);

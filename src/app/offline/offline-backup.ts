@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import type { Operations } from "../../cli/operations.ts";
+import type { ProcessOperations } from "../../cli/operations.ts";
 import type { Config } from "../../config/config.ts";
 import { embedded } from "../../config/kinds.ts";
 import { CatalogError } from "../../core/errors.ts";
@@ -24,14 +24,14 @@ import { type Position, START } from "../../core/position.ts";
 import { backUpLog, openLogReader, requireLog, requireWholeLog } from "../open-log.ts";
 import { fileOf, sharedLog } from "../store-locations.ts";
 
-type Options = Parameters<Operations["backup"]>[1];
+type Options = Parameters<ProcessOperations["backup"]>[1];
 
 /** Small files of a data directory that nothing can rebuild. A directory lacks those that are configured elsewhere. */
 const keptFiles = ["operator.token", "system.client", "signing.key", "secret.key", "node.id"];
 const VERIFY_PAGE = 1_000;
 
 /** Operations.backup. */
-export const backUp: Operations["backup"] = async (config, options) => {
+export const backUp: ProcessOperations["backup"] = async (config, options) => {
   const target = resolve(options.to);
   requireSource(config);
   requireTarget(target);

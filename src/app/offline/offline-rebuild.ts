@@ -2,7 +2,7 @@
  * `annals rebuild`: rebuilds views of a data directory while no service runs. The path is that of a
  * service (projector/rebuild/rebuilding.ts), except that no projector and no readers use the live generations.
  */
-import type { Operations, Rebuilt } from "../../cli/operations.ts";
+import type { ProcessOperations, Rebuilt } from "../../cli/operations.ts";
 import type { Config } from "../../config/config.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
@@ -28,7 +28,10 @@ import { dataFlag, foldedViews, sharedView, type ViewName, viewNames } from "../
 import { openViews, type StoresConfig, storesConfig, swapFilesOffline } from "../stores.ts";
 
 /** Operations.rebuild. */
-export const rebuild: Operations["rebuild"] = async (config, { views, onProgress, signal }) => {
+export const rebuild: ProcessOperations["rebuild"] = async (
+  config,
+  { views, onProgress, signal },
+) => {
   requireLog(config);
   const lock = lockOrSay(config, "rebuild");
   try {

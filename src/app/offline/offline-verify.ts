@@ -2,7 +2,7 @@
  * `annals verify`: compares the views of a data directory with its log while no service runs, and
  * repairs them: single entities first, then whole views by a rebuild.
  */
-import type { Operations, VerifiedStores } from "../../cli/operations.ts";
+import type { ProcessOperations, VerifiedStores } from "../../cli/operations.ts";
 import type { Config } from "../../config/config.ts";
 import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
@@ -25,7 +25,7 @@ import { lockOrSay, rebuild } from "./offline-rebuild.ts";
 const restoredMax = 500;
 
 /** Operations.verify. */
-export const verify: Operations["verify"] = async (config, options) => {
+export const verify: ProcessOperations["verify"] = async (config, options) => {
   requireLog(config);
   const names = viewsOf(options.views);
   const stores = await locked(config, async (log) => {

@@ -1,6 +1,6 @@
 /** Commands on a data directory without a service: print its log, copy it. */
 import { resolve } from "node:path";
-import type { LoggedRecord, LogQuery, Operations } from "../../cli/operations.ts";
+import type { LoggedRecord, LogQuery, ProcessOperations } from "../../cli/operations.ts";
 import type { Config } from "../../config/config.ts";
 import { embedded } from "../../config/kinds.ts";
 import { CatalogError } from "../../core/errors.ts";
@@ -65,7 +65,7 @@ function startOf({ from, stream, backward }: LogQuery): number | "end" {
 }
 
 /** Operations.repairIndexes. */
-export const repairLogIndexes: Operations["repairIndexes"] = async (config) => {
+export const repairLogIndexes: ProcessOperations["repairIndexes"] = async (config) => {
   if (sharedLog(config)) {
     throw new CatalogError("invalid", "--repair-indexes applies only to the embedded log", {
       hint: "Leave out --repair-indexes",
@@ -82,7 +82,7 @@ export const repairLogIndexes: Operations["repairIndexes"] = async (config) => {
 };
 
 /** Operations.copyLog. */
-export const copyLogTo: Operations["copyLog"] = async (config, { to, onProgress }) => {
+export const copyLogTo: ProcessOperations["copyLog"] = async (config, { to, onProgress }) => {
   requireLog(config);
   const isUrl = /^[a-z+]+:\/\//.test(to);
   // A log in a server stores its index of stream names in the data directory of the node.

@@ -13,7 +13,7 @@ import { entityTypeOf, withNamespace } from "../../core/urn.ts";
 import { REQUIRED, type RequiredPrivileges } from "../../core/write/required-privileges.ts";
 import { jsonObject, parsedValue } from "../../lib/json.ts";
 import type { AuthContext, Authority } from "../policies/authority.ts";
-import { meets, type Resource } from "../policies/policy.ts";
+import { meets, type PolicyResource } from "../policies/policy.ts";
 import { findResource } from "../policies/principals.ts";
 import {
   alternativesText,
@@ -125,7 +125,7 @@ const toDelete = (urn: string): PrivilegeAlternatives =>
 const toForget: PrivilegeAlternatives = any("EDIT_ENTITY", "EDIT_LINEAGE", "DELETE_ENTITY");
 
 /** An unknown resource matches only policies without criteria or constraints. */
-const unknown: Resource = { owners: [], fields: {} };
+const unknown: PolicyResource = { owners: [], fields: {} };
 
 interface Dependencies {
   readonly authority: Pick<Authority, "authContext">;

@@ -7,7 +7,6 @@
  *                            its resources include the resource (unless its type is PLATFORM), and
  *                            its constraints include every changed part of the resource
  */
-
 import { ownValue } from "../../lib/own-value.ts";
 import type { Privilege, PrivilegeAlternatives } from "./privileges.ts";
 
@@ -70,7 +69,7 @@ export interface Principal {
 }
 
 /** The entity that a check is about. */
-export interface Resource {
+export interface PolicyResource {
   readonly owners: readonly { readonly owner: string; readonly kind?: string | undefined }[];
   /** Values by the field names of criteria: TYPE, URN, OWNER, DOMAIN, TAG, … */
   readonly fields: Readonly<Record<string, readonly string[]>>;
@@ -83,8 +82,8 @@ export function meets(
   policies: readonly Policy[],
   principal: Principal,
   alternatives: PrivilegeAlternatives,
-  resource?: Resource,
-  parts: readonly Resource[] = [],
+  resource?: PolicyResource,
+  parts: readonly PolicyResource[] = [],
 ): boolean {
   const granted = (privilege: Privilege): boolean =>
     policies.some(
@@ -98,7 +97,7 @@ function grants(
   policy: Policy,
   privilege: Privilege,
   principal: Principal,
-  resource: Resource | undefined,
+  resource: PolicyResource | undefined,
 ): boolean {
   if (!isActive(policy) || !policy.privileges.includes(privilege)) return false;
   return includesActor(policy.actors, principal, resource) && inScope(policy, resource);
@@ -108,14 +107,16 @@ function grants(
 export const isActive = ({ state }: Policy): boolean => state !== "INACTIVE";
 
 /** Platform policies have no resource. */
-export const inScope = ({ type, resources }: Policy, resource: Resource | undefined): boolean =>
-  type === "PLATFORM" || includesResource(resources, resource);
+export const inScope = (
+  { type, resources }: Policy,
+  resource: PolicyResource | undefined,
+): boolean => type === "PLATFORM" || includesResource(resources, resource);
 
 /** Without a resource, ownership does not count. */
 export function includesActor(
   actors: Policy["actors"],
   { urn, groups, roles }: Principal,
-  resource: Resource | undefined,
+  resource: PolicyResource | undefined,
 ): boolean {
   if (actors.allUsers === true || actors.users?.includes(urn) === true) return true;
   if (actors.allGroups === true && groups.length > 0) return true;
@@ -133,14 +134,14 @@ export function includesActor(
 /** Without a resource no filter matches, not even one without criteria. */
 export function includesResource(
   filter: ResourceFilter | undefined,
-  resource: Resource | undefined,
+  resource: PolicyResource | undefined,
 ): boolean {
   if (filter === undefined) return true;
   if (resource === undefined) return false;
   return criteriaOf(filter).every((criterion) => matches(criterion, resource));
 }
 
-function holdsParts(filter: ResourceFilter | undefined, parts: readonly Resource[]): boolean {
+function holdsParts(filter: ResourceFilter | undefined, parts: readonly PolicyResource[]): boolean {
   const criteria = filter?.privilegeConstraints?.criteria ?? [];
   return parts.every((part) => criteria.every((criterion) => matches(criterion, part)));
 }
@@ -181,7 +182,7 @@ function valuesOf(
   return texts.length === 0 ? undefined : texts;
 }
 
-function matches(criterion: PolicyCriterion, of: Resource): boolean {
+function matches(criterion: PolicyCriterion, of: PolicyResource): boolean {
   const { field, condition = "EQUALS", below } = criterion;
   const name = criterionField(field);
   const values = valuesOf(name, criterion);

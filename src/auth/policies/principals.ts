@@ -1,7 +1,6 @@
 /** Principals and resources of policy checks, from the stored aspects. */
-
 import type { Stored, StoredEntities } from "../stored-entities.ts";
-import { type Principal, propertyTexts, type Resource } from "./policy.ts";
+import { type PolicyResource, type Principal, propertyTexts } from "./policy.ts";
 
 /** Last part of the urn of the first user. */
 export const rootUserId = "datahub";
@@ -48,7 +47,7 @@ export async function findResource(
   entities: Pick<StoredEntities, "find">,
   urn: string | undefined,
   entityType: string,
-): Promise<Resource> {
+): Promise<PolicyResource> {
   const entity = urn === undefined ? undefined : await entities.find(urn);
   const near = resourceOf(entity, urn, entityType);
   const fields: Record<string, readonly string[]> = { ...near.fields };
@@ -84,7 +83,7 @@ export function resourceOf(
   entity: Stored | undefined,
   urn: string | undefined,
   entityType: string,
-): Resource {
+): PolicyResource {
   return {
     outside: outsideOf(entityType),
     get owners() {
@@ -201,7 +200,7 @@ const outsideFields = new Map<string, readonly string[]>(
 const outsideOf = (entityType: string): readonly string[] | undefined =>
   outsideFields.get(entityType);
 
-function ownersOf(entity: Stored | undefined): Resource["owners"] {
+function ownersOf(entity: Stored | undefined): PolicyResource["owners"] {
   const owners = memberOf(entity, "ownership", "owners") as
     | readonly { owner: string; typeUrn?: string }[]
     | undefined;

@@ -9,7 +9,7 @@ import { CatalogError } from "../../core/errors.ts";
 import { noAnswer } from "./connection-error.ts";
 import { operatorTokenOf, tokenIn } from "./token-file.ts";
 
-export interface Connection {
+export interface ServerConnection {
   /** Without a slash at the end. */
   readonly server: string;
   readonly token: string | undefined;
@@ -21,7 +21,7 @@ interface ConnectionFlags {
 }
 
 /** Throws CatalogError `invalid` for settings, a token file or a login file that cannot be used. */
-export function connectionOf({ server, tokenFile }: ConnectionFlags): Connection {
+export function connectionOf({ server, tokenFile }: ConnectionFlags): ServerConnection {
   const flags: Flags = { ...(server && { server }), ...(tokenFile && { tokenFile }) };
   const config = readConfig(flags);
   const login = readLogin();

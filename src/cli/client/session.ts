@@ -9,11 +9,11 @@ import { type CommandOutput, commandOutput } from "../terminal/output.ts";
 import { addOutputFlags, type OutputFlags, type OutputFormat } from "../terminal/output-flags.ts";
 import { interrupted } from "../terminal/signals.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { type Connection, connectionOf, reach } from "./connection.ts";
+import { connectionOf, reach, type ServerConnection } from "./connection.ts";
 
 export interface Session extends CommandOutput {
   readonly client: AnnalsClient;
-  readonly connection: Connection;
+  readonly connection: ServerConnection;
   /** Aborts at the first signal to stop. */
   readonly signal: AbortSignal;
 }

@@ -1,7 +1,7 @@
 /** `annals backup`: copies the data directory to a new one. A service may be running on it. */
 import type { Config } from "../../config/config.ts";
 import { type ExitCode, exitCodes } from "../failure.ts";
-import type { Operations } from "../operations.ts";
+import type { ProcessOperations } from "../operations.ts";
 import type { CommandOutput } from "../terminal/output.ts";
 import type { Bar } from "../terminal/terminal.ts";
 
@@ -13,7 +13,7 @@ export async function backUp(
     terminal,
     print,
     signal,
-  }: CommandOutput & { readonly operations: Operations; readonly signal: AbortSignal },
+  }: CommandOutput & { readonly operations: ProcessOperations; readonly signal: AbortSignal },
 ): Promise<ExitCode> {
   const begun = performance.now();
   let shown: { readonly step: string; readonly bar: Bar } | undefined;

@@ -4,13 +4,18 @@
  */
 import type { Config } from "../../config/config.ts";
 import { type ExitCode, exitCodes } from "../failure.ts";
-import type { Operations } from "../operations.ts";
+import type { ProcessOperations } from "../operations.ts";
 import type { CommandOutput } from "../terminal/output.ts";
 
 export async function check(
   config: Config,
   { repairIndexes }: { readonly repairIndexes: boolean },
-  { operations, terminal, output, print }: CommandOutput & { readonly operations: Operations },
+  {
+    operations,
+    terminal,
+    output,
+    print,
+  }: CommandOutput & { readonly operations: ProcessOperations },
 ): Promise<ExitCode> {
   // Stores are checked one after another, and one that does not answer takes seconds: the table shows
   // each result at once.

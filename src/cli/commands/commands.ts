@@ -11,7 +11,7 @@ import { addCommonFlags, type CommonFlags, serverOption, serverUrl } from "../cl
 import { unlessStuck } from "../client/stuck-views.ts";
 import { operatorTokenOf, tokenIn } from "../client/token-file.ts";
 import { asUsage, type ExitCode } from "../failure.ts";
-import type { Operations, VerifyGrade } from "../operations.ts";
+import type { ProcessOperations, VerifyGrade } from "../operations.ts";
 import { commandOutput } from "../terminal/output.ts";
 import {
   addOutputFlags,
@@ -36,7 +36,7 @@ import { printSettings } from "./settings.ts";
 import { configOf, exitCodesHelp, loggerOf, settingsCommand } from "./settings-command.ts";
 
 interface CommandsParts {
-  readonly operations: Operations;
+  readonly operations: ProcessOperations;
   readonly terminal: Terminal;
   /** Gets the exit code of the command that runs. */
   readonly finish: (code: ExitCode) => void;

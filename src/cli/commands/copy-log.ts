@@ -4,13 +4,13 @@
  */
 import type { Config } from "../../config/config.ts";
 import { type ExitCode, exitCodes } from "../failure.ts";
-import type { Operations } from "../operations.ts";
+import type { ProcessOperations } from "../operations.ts";
 import type { CommandOutput } from "../terminal/output.ts";
 
 export async function copyLog(
   config: Config,
   to: string,
-  { operations, terminal, print }: CommandOutput & { readonly operations: Operations },
+  { operations, terminal, print }: CommandOutput & { readonly operations: ProcessOperations },
 ): Promise<ExitCode> {
   const bar = terminal.startBar("copying {bar} {percentage}% | position {value} of {total}");
   try {

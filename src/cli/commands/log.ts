@@ -4,7 +4,7 @@
  */
 import type { Config } from "../../config/config.ts";
 import { type ExitCode, exitCodes } from "../failure.ts";
-import type { LoggedRecord, LogQuery, Operations } from "../operations.ts";
+import type { LoggedRecord, LogQuery, ProcessOperations } from "../operations.ts";
 import { type CommandOutput, yamlOf } from "../terminal/output.ts";
 import type { OutputFormat } from "../terminal/output-flags.ts";
 
@@ -15,7 +15,7 @@ export async function printLog(
     operations,
     terminal,
     output,
-  }: Pick<CommandOutput, "terminal" | "output"> & { readonly operations: Operations },
+  }: Pick<CommandOutput, "terminal" | "output"> & { readonly operations: ProcessOperations },
 ): Promise<ExitCode> {
   for await (const page of operations.readLog(config, query)) {
     for (const record of page) await terminal.print(textOf(record, output));

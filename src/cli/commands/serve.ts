@@ -9,7 +9,7 @@ import { localUrl } from "../../config/addresses.ts";
 import type { Config } from "../../config/config.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { describeFailure, type ExitCode, exitCodes } from "../failure.ts";
-import type { Operations } from "../operations.ts";
+import type { ProcessOperations } from "../operations.ts";
 import { onSignals } from "../terminal/signals.ts";
 import { startMessage } from "../terminal/start-message.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -22,7 +22,7 @@ const GARBAGE_AFTER_MS = 1_000;
 export async function serve(
   config: Config,
   parts: {
-    readonly operations: Operations;
+    readonly operations: ProcessOperations;
     readonly terminal: Terminal;
     readonly logger: Logger;
     /** A person reads the output. */

@@ -2,7 +2,7 @@
 import { stringify } from "yaml";
 import { UsageError } from "../failure.ts";
 import { type OutputFlags, type OutputFormat, outputOf } from "./output-flags.ts";
-import { type Cell, table, wrap } from "./table.ts";
+import { type TableCell, table, wrap } from "./table.ts";
 import { quiet, type Terminal } from "./terminal.ts";
 
 export * from "./output-flags.ts";
@@ -31,7 +31,7 @@ interface Result {
   /** For people: a table, or a text. */
   readonly table:
     | string
-    | { readonly heads: readonly string[]; readonly rows: readonly (readonly Cell[])[] };
+    | { readonly heads: readonly string[]; readonly rows: readonly (readonly TableCell[])[] };
   /** Printed in place of a table without rows, to stderr. */
   readonly none?: string | undefined;
   /** The text is input of another program: it is never wrapped. */
@@ -66,7 +66,7 @@ export const yamlOf = (value: unknown): string => stringify(value, { lineWidth: 
 
 function tableOf(
   heads: readonly string[],
-  rows: readonly (readonly Cell[])[],
+  rows: readonly (readonly TableCell[])[],
   { width, styled }: Terminal,
 ): string {
   const [head = "", ...rest] = table(heads, rows, width).split("\n");

@@ -5,7 +5,7 @@
 import stringWidth from "string-width";
 import wrapAnsi from "wrap-ansi";
 
-export type Cell = string | number;
+export type TableCell = string | number;
 
 const gap = 2;
 /** A column narrower than this cannot be read. */
@@ -13,7 +13,7 @@ const columnMin = 16;
 
 export function table(
   heads: readonly string[],
-  rows: readonly (readonly Cell[])[],
+  rows: readonly (readonly TableCell[])[],
   width = Number.POSITIVE_INFINITY,
 ): string {
   const cells = [heads, ...rows.map((row) => row.map(textOf))];
@@ -78,5 +78,6 @@ const wrapLine = (line: string, width: number): readonly string[] =>
     .split("\n")
     .map((part, at) => (at === 0 ? part : part.replace(/^ /, "")).trimEnd());
 
-const isNumber = (cell: Cell | undefined): boolean => typeof cell === "number";
-const textOf = (cell: Cell): string => (isNumber(cell) ? cell.toLocaleString("en") : String(cell));
+const isNumber = (cell: TableCell | undefined): boolean => typeof cell === "number";
+const textOf = (cell: TableCell): string =>
+  isNumber(cell) ? cell.toLocaleString("en") : String(cell);

@@ -5,7 +5,6 @@
  * Keyed arrays are opened as Members when a path first leads into them and written back when the
  * value is read as a whole. The document owns its value and changes it in place.
  */
-
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import { CatalogError } from "../errors.ts";
 import {
@@ -18,7 +17,7 @@ import {
   withKeys,
 } from "./patch-keys.ts";
 import { lineagePlace } from "./patch-lineage.ts";
-import type { Place } from "./patch-members.ts";
+import type { PatchTarget } from "./patch-members.ts";
 import { canonical, createMembers, type Members } from "./patch-members.ts";
 
 export interface PatchDocument {
@@ -26,7 +25,7 @@ export interface PatchDocument {
    * The location that the path names; undefined if a parent is missing. `make` creates missing
    * parents. Throws `invalid` when the path does not fit the document.
    */
-  readonly locate: (segments: readonly string[], make: boolean) => Place | undefined;
+  readonly locate: (segments: readonly string[], make: boolean) => PatchTarget | undefined;
   readonly whole: () => JsonObject;
 }
 
@@ -88,7 +87,7 @@ export function createPatchDocument(
     return array.every((member) => /^(?:urn:.*)?$/s.test(rule.textsOf(member)[0] ?? "-"));
   };
 
-  const rootPlace: Place = {
+  const rootPlace: PatchTarget = {
     read: () => {
       settle();
       return root;
@@ -108,7 +107,7 @@ export function createPatchDocument(
     },
   };
 
-  const fieldPlace = (holder: object, name: string, rule: ArrayRule | undefined): Place => {
+  const fieldPlace = (holder: object, name: string, rule: ArrayRule | undefined): PatchTarget => {
     const put = (value: unknown) => {
       opened.get(holder)?.delete(name);
       if (rule === undefined || !jsonObject(value)) return setOwn(holder, name, value);
@@ -138,7 +137,7 @@ export function createPatchDocument(
     name: string,
     rule: ArrayRule,
     keys: readonly string[],
-  ): Place => {
+  ): PatchTarget => {
     const members = open(holder, name, rule);
     const place =
       rule.kind === "lineages"
@@ -154,7 +153,7 @@ export function createPatchDocument(
     };
   };
 
-  const locate = (segments: readonly string[], make: boolean): Place | undefined => {
+  const locate = (segments: readonly string[], make: boolean): PatchTarget | undefined => {
     if (segments.length === 0) return rootPlace;
     let holder: unknown = root;
     let path = "";
@@ -218,7 +217,7 @@ function memberAt(
 }
 
 /** The members whose first keys are `keys`: one, or a group where the path stops early. */
-function membersPlace(members: Members, rule: ArrayRule, keys: readonly string[]): Place {
+function membersPlace(members: Members, rule: ArrayRule, keys: readonly string[]): PatchTarget {
   if (keys.length > rule.depth) {
     throw new CatalogError("invalid", "a text has no fields", {
       hint: `Name the text itself: its path has ${rule.depth} segment after the array's`,
@@ -253,7 +252,7 @@ function membersPlace(members: Members, rule: ArrayRule, keys: readonly string[]
   };
 }
 
-function elementPlace(array: unknown[], segment: string): Place {
+function elementPlace(array: unknown[], segment: string): PatchTarget {
   const index = indexIn(array, segment);
   const insert = (value: unknown) => {
     if (index > array.length) {

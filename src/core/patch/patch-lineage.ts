@@ -4,11 +4,10 @@
  * `/fineGrainedLineages/<transformOperation>/<d>/<query>/<u>`, with NONE for what is absent, and the
  * value there is {confidenceScore}. A lineage without upstreams is no lineage: it goes.
  */
-
 import { jsonObject } from "../../lib/json.ts";
 import { CatalogError } from "../errors.ts";
 import { LINEAGES, NO_LINEAGE_KEY, shown } from "./patch-keys.ts";
-import type { Place } from "./patch-members.ts";
+import type { PatchTarget } from "./patch-members.ts";
 import { canonical, type Members } from "./patch-members.ts";
 
 interface Lineage {
@@ -24,7 +23,7 @@ export function lineagePlace(
   lineages: Members,
   segments: readonly string[],
   upstreamsOf: (lineage: object) => Members,
-): Place {
+): PatchTarget {
   if (segments.length > DEPTH) {
     throw new CatalogError("invalid", "a column lineage has no fields below an upstream", {
       hint: `Use a path of at most ${DEPTH} keys: transformOperation, downstream, query, upstream`,

@@ -8,7 +8,7 @@
 import { withNamespace } from "../urn.ts";
 
 /** The location that a path names. */
-export interface Place {
+export interface PatchTarget {
   /** undefined: nothing is there. */
   readonly read: () => unknown;
   readonly add: (value: unknown) => void;

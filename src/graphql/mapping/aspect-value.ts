@@ -1,7 +1,7 @@
 /** A part of an aspect as the source of the fields of its GraphQL type. */
 import type { JsonObject } from "../../lib/json.ts";
 
-export class AspectValue {
+export class MappedAspect {
   readonly json: JsonObject;
   /** Urn of the entity that has the aspect. */
   readonly owner: string;

@@ -20,7 +20,7 @@ import { inPieces } from "../long-lists.ts";
 import { type EntitySource, namedBy } from "../queries/entity-source.ts";
 import { shownType, typenames } from "../schema/entity-types.ts";
 import { fallbackMembers } from "../schema/type-definitions.ts";
-import { AspectValue } from "./aspect-value.ts";
+import { MappedAspect } from "./aspect-value.ts";
 
 /**
  * `owner`: urn of the entity that has the value. Returns undefined for a value that the type does not
@@ -103,18 +103,18 @@ const toObject = (typename: string): Convert => {
     };
   }
   return (value, owner) => {
-    if (value instanceof AspectValue || isTyped(value)) return value;
-    return jsonObject(value) ? new AspectValue(memberOfUnion(value).value, owner) : undefined;
+    if (value instanceof MappedAspect || isTyped(value)) return value;
+    return jsonObject(value) ? new MappedAspect(memberOfUnion(value).value, owner) : undefined;
   };
 };
 
 function toAbstract(value: unknown, owner: string, possible: ReadonlySet<string>): unknown {
-  if (value instanceof AspectValue) return value;
+  if (value instanceof MappedAspect) return value;
   const entity = entityIn(value);
   if (entity !== undefined) return possible.has(entity.__typename) ? entity : undefined;
   if (!jsonObject(value)) return undefined;
   const { name, value: member } = memberOfUnion(value);
-  return possible.has(name) ? new AspectValue(member, owner, name) : undefined;
+  return possible.has(name) ? new MappedAspect(member, owner, name) : undefined;
 }
 
 const entityIn = (value: unknown): EntitySource | undefined =>
@@ -167,7 +167,7 @@ function emptyOf(type: GraphQLOutputType): (owner: string) => unknown {
   if (isListType(type)) return () => [];
   if (isObjectType(type) && type.name === "DataPlatform") return unknownPlatform;
   if (isObjectType(type) && !isEntityTypename(type.name)) {
-    return (owner) => new AspectValue({}, owner);
+    return (owner) => new MappedAspect({}, owner);
   }
   const value = isEnumType(type)
     ? type.getValues().find((one) => fallbackMembers.includes(one.name))?.name

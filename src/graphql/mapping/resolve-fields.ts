@@ -19,7 +19,7 @@ import { ownValue } from "../../lib/own-value.ts";
 import type { Viewer } from "../context.ts";
 import type { LoadedEntity } from "../entity-loader.ts";
 import type { EntitySource } from "../queries/entity-source.ts";
-import { AspectValue } from "./aspect-value.ts";
+import { MappedAspect } from "./aspect-value.ts";
 import { converterTo, isEntityTypename } from "./convert.ts";
 import { type EntityFields, memberAt, memberOf, type ValueFields } from "./mapping.ts";
 import { entityMappings, valueMappings } from "./tables/all.ts";
@@ -62,22 +62,22 @@ function withEntities(value: unknown, viewer: Viewer): unknown {
 const isEntitySource = (value: unknown): value is EntitySource =>
   typeof value === "object" &&
   value !== null &&
-  !(value instanceof AspectValue) &&
+  !(value instanceof MappedAspect) &&
   isEntityTypename(String((value as Partial<EntitySource>).__typename));
 
 /** Calls a resolver with the JSON value of the source. */
 const ofJson =
   (resolve: Resolve): Resolve =>
   (source, ...rest) =>
-    resolve(source instanceof AspectValue ? source.json : source, ...rest);
+    resolve(source instanceof MappedAspect ? source.json : source, ...rest);
 
 /**
  * Urn of the entity to which a source belongs; empty for other sources. The result of a root field has no
  * owner, so its own urn counts.
  */
 function ownerOf(source: unknown): string {
-  if (source instanceof AspectValue && source.owner !== "") return source.owner;
-  const value = source instanceof AspectValue ? source.json : source;
+  if (source instanceof MappedAspect && source.owner !== "") return source.owner;
+  const value = source instanceof MappedAspect ? source.json : source;
   const urn = memberOf(value, "urn") ?? memberOf(value, "associatedUrn");
   return typeof urn === "string" ? urn : "";
 }
@@ -113,7 +113,7 @@ function valueReader(type: GraphQLObjectType): (field: string) => Resolve {
     const mapped = ownValue(fields, name) ?? name;
     const path = typeof mapped === "string" ? mapped.split("/") : [];
     return (source, _, viewer) => {
-      const json = source instanceof AspectValue ? source.json : source;
+      const json = source instanceof MappedAspect ? source.json : source;
       // Results of resolvers have the names of the schema. A function computes the field on request.
       const own = memberOf(json, name);
       if (typeof own === "function") return own();

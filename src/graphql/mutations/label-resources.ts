@@ -3,7 +3,7 @@ import { CatalogError } from "../../core/errors.ts";
 import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 
-export interface Resource {
+export interface LabelResource {
   readonly resourceUrn: string;
   readonly subResource?: Maybe<string>;
   readonly subResourceType?: Maybe<string>;
@@ -31,7 +31,7 @@ export function refuseTooMany(labels: readonly unknown[], resources: readonly un
  * labels or a description is accepted, too, so that they can be removed after it left the schema.
  */
 export async function refuseUnknownColumns(
-  resources: readonly Resource[],
+  resources: readonly LabelResource[],
   viewer: Viewer,
   { edited = false }: { readonly edited?: boolean } = {},
 ): Promise<void> {

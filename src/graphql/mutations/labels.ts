@@ -10,7 +10,7 @@ import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { descriptionAspects } from "../queries/aspects-by-type.ts";
 import { actorOf } from "./changes.ts";
-import { type Resource, refuseTooMany, refuseUnknownColumns } from "./label-resources.ts";
+import { type LabelResource, refuseTooMany, refuseUnknownColumns } from "./label-resources.ts";
 import { addOwners, type OwnerInput, removeOwners } from "./owners.ts";
 import {
   type PatchOperation,
@@ -22,10 +22,10 @@ import {
 } from "./writing.ts";
 
 interface Resources {
-  readonly resources: readonly Maybe<Resource>[];
+  readonly resources: readonly Maybe<LabelResource>[];
 }
 
-const resourcesIn = ({ resources }: Resources): readonly Resource[] =>
+const resourcesIn = ({ resources }: Resources): readonly LabelResource[] =>
   resources.filter((one) => one !== null && one !== undefined);
 
 interface Kind {
@@ -46,7 +46,7 @@ const terms: Kind = {
 
 /** A dataset's aspect holds the labels of its columns. */
 function labelPatch(
-  { resourceUrn, subResource }: Resource,
+  { resourceUrn, subResource }: LabelResource,
   kind: Kind,
   operations: readonly PatchOperation[],
 ): Proposal {
@@ -62,7 +62,7 @@ function labelPatch(
 async function label(
   op: "add" | "remove",
   kind: Kind,
-  asked: { readonly labels: readonly string[]; readonly resources: readonly Resource[] },
+  asked: { readonly labels: readonly string[]; readonly resources: readonly LabelResource[] },
   viewer: Viewer,
 ): Promise<true> {
   refuseTooMany(asked.labels, asked.resources);
@@ -80,12 +80,12 @@ async function label(
   return write(operations.length === 0 ? [] : proposals, viewer);
 }
 
-interface TagsInput extends Resource {
+interface TagsInput extends LabelResource {
   readonly tagUrn: string;
   readonly tagUrns: readonly string[];
 }
 
-interface TermsInput extends Resource {
+interface TermsInput extends LabelResource {
   readonly termUrn: string;
   readonly termUrns: readonly string[];
 }
@@ -141,7 +141,7 @@ export function bornWith(urn: string): readonly PatchOperation[] {
   }));
 }
 
-interface DescriptionInput extends Resource {
+interface DescriptionInput extends LabelResource {
   readonly description: string;
 }
 
@@ -224,10 +224,10 @@ export const labelling = {
   batchRemoveTerms: manyTerms("remove"),
 
   addOwner: ((_, { input }, viewer) => addOwners([input], [input], viewer)) as Field<
-    OwnerInput & Resource
+    OwnerInput & LabelResource
   >,
   addOwners: ((_, { input }, viewer) => addOwners(input.owners, [input], viewer)) as Field<
-    { owners: readonly OwnerInput[] } & Resource
+    { owners: readonly OwnerInput[] } & LabelResource
   >,
   batchAddOwners: ((_, { input }, viewer) =>
     addOwners(
@@ -240,7 +240,7 @@ export const labelling = {
       { urns: [input.ownerUrn], typeUrn: input.ownershipTypeUrn },
       [input],
       viewer,
-    )) as Field<OwnerInput & Resource>,
+    )) as Field<OwnerInput & LabelResource>,
   batchRemoveOwners: ((_, { input }, viewer) =>
     removeOwners(
       { urns: input.ownerUrns, typeUrn: input.ownershipTypeUrn },

@@ -8,7 +8,7 @@ import { CatalogError } from "../../core/errors.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
-import { type Resource, refuseTooMany } from "./label-resources.ts";
+import { type LabelResource, refuseTooMany } from "./label-resources.ts";
 import { type PatchOperation, patchOf, refuseMissing, urnOf, write } from "./writing.ts";
 
 export interface OwnerInput {
@@ -99,7 +99,7 @@ export async function existingOwners(
 /** Adds the owners to the resources; each replaces its other form. */
 export async function addOwners(
   inputs: readonly OwnerInput[],
-  resources: readonly Resource[],
+  resources: readonly LabelResource[],
   viewer: Viewer,
 ): Promise<true> {
   refuseTooMany(inputs, resources);
@@ -135,7 +135,7 @@ const removal = ({ owner, type, typeUrn = "" }: Owner): PatchOperation => ({
 /** Removes owners of one ownership type in both its forms, or of all types when `typeUrn` is absent. */
 export async function removeOwners(
   asked: { readonly urns: readonly string[]; readonly typeUrn: Maybe<string> },
-  resources: readonly Resource[],
+  resources: readonly LabelResource[],
   viewer: Viewer,
 ): Promise<true> {
   refuseTooMany(asked.urns, resources);
@@ -157,7 +157,7 @@ export async function removeOwners(
   return write(proposals, viewer);
 }
 
-function refuseColumns(resources: readonly Resource[]): void {
+function refuseColumns(resources: readonly LabelResource[]): void {
   const column = resources.find(({ subResource }) => subResource);
   if (column === undefined) return;
   const why = `column "${column.subResource?.slice(0, 120)}" cannot have owners`;

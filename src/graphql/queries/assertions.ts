@@ -175,7 +175,7 @@ const criterionOf = ({ field, value, values, condition, negated }: CriterionInpu
   negated: negated ?? undefined,
 });
 
-export interface Range {
+export interface TimeRange {
   readonly status?: Maybe<string>;
   readonly startTimeMillis?: Maybe<number>;
   readonly endTimeMillis?: Maybe<number>;
@@ -193,7 +193,7 @@ const eventsMax = 1_000;
 /** Latest first, with `lastObservedMillis`. Ignores a criterion without values. */
 export async function eventsOf(
   { urn, entity, aspect }: { urn: string; entity: string; aspect: string },
-  { startTimeMillis, endTimeMillis, limit, filter }: Range,
+  { startTimeMillis, endTimeMillis, limit, filter }: TimeRange,
   { catalog, loader }: Viewer,
 ): Promise<readonly JsonObject[]> {
   const and = (filter?.and ?? []).map(criterionOf);
@@ -220,7 +220,7 @@ export async function eventsOf(
   }));
 }
 
-async function runEvents({ urn }: EntitySource, range: Range, viewer: Viewer) {
+async function runEvents({ urn }: EntitySource, range: TimeRange, viewer: Viewer) {
   const of = { urn, entity: "assertion", aspect: "assertionRunEvent" };
   const events = (await eventsOf(of, range, viewer)).filter(
     ({ status }) => !range.status || status === range.status,
@@ -258,7 +258,7 @@ async function assertions({ urn }: EntitySource, asked: AssertionsInput, viewer:
   return { start, count: page.length, total: all.length, assertions: page };
 }
 
-async function operations({ urn }: EntitySource, range: Range, viewer: Viewer) {
+async function operations({ urn }: EntitySource, range: TimeRange, viewer: Viewer) {
   const events = await eventsOf({ urn, entity: "dataset", aspect: "operation" }, range, viewer);
   return events.map((event) => ({
     ...event,

@@ -17,7 +17,7 @@ import { decodeOnce } from "./percent.ts";
 import { readConditions } from "./preconditions.ts";
 import { type Protocol, readProtocol } from "./protocol.ts";
 import { parseQuery } from "./query.ts";
-import type { Address } from "./target.ts";
+import type { RequestAddress } from "./target.ts";
 
 export interface RequestState {
   /** Undefined when no endpoint accepts the request. */
@@ -50,14 +50,14 @@ export interface RequestRules extends CallerRules {
 }
 
 const addressMark = Symbol("address");
-type Addressed = IncomingMessage & { [addressMark]?: Address };
+type Addressed = IncomingMessage & { [addressMark]?: RequestAddress };
 
 /** Stores the address on the raw request, before the framework creates its own request. */
-export function noteAddress(request: IncomingMessage, address: Address): void {
+export function noteAddress(request: IncomingMessage, address: RequestAddress): void {
   (request as Addressed)[addressMark] = address;
 }
 
-const addressOf = (request: IncomingMessage): Address =>
+const addressOf = (request: IncomingMessage): RequestAddress =>
   (request as Addressed)[addressMark] ?? { path: request.url ?? "/", rawQuery: "" };
 
 /** The target as sent; `url` holds the router's path. */
@@ -165,7 +165,7 @@ function admitOperator(request: IncomingMessage, rules: RequestRules): void {
 }
 
 /** The address; for a page with the router's path, where an encoded urn is one segment. */
-function requestTarget(request: IncomingMessage): Address {
+function requestTarget(request: IncomingMessage): RequestAddress {
   const address = addressOf(request);
   if (address.resource !== undefined || !address.path.startsWith("/")) return address;
   return { ...address, path: request.url?.split("?", 1)[0] ?? address.path };

@@ -5,7 +5,7 @@
  * Everything except the action stays encoded; decodeOnce (percent.ts) and query.ts decode. Never throws.
  */
 
-export interface Address {
+export interface RequestAddress {
   /** Without prefix, query and trailing slashes: `/config`, `/aspects/<key>`; the root is `/`. */
   readonly path: string;
   /** First segment of the path when it is a rest.li resource: `aspects`. */
@@ -44,7 +44,7 @@ const CLOSED = /^(urn(?:(?::|%3A)[^:%/]+){2}(?::|%3A)(?:\(|%28).*(?:\)|%29))\/+$
  *   → path /entitiesV2/urn:li:tag:a%2Fb, resource entitiesV2, rawKey urn:li:tag:a%2Fb,
  *     rawQuery aspects=List(status)
  */
-export function parseTarget(target: string, resources: ReadonlySet<string>): Address {
+export function parseTarget(target: string, resources: ReadonlySet<string>): RequestAddress {
   const relative = target.charCodeAt(0) === 0x2f ? target : target.replace(AUTHORITY, "");
   const mark = relative.indexOf("?");
   const rawQuery = mark < 0 ? "" : relative.slice(mark + 1);

@@ -3,7 +3,7 @@
  * returns these as well.
  */
 import { CatalogError } from "../../core/errors.ts";
-import type { Address } from "../request/target.ts";
+import type { RequestAddress } from "../request/target.ts";
 import { hasKey, isPathOf, type RouteTable, resourceOf } from "../route-table.ts";
 import type { Endpoint, Resource } from "../schemas/endpoint.ts";
 import { errorFormAt } from "./errors.ts";
@@ -19,7 +19,7 @@ export interface NotFoundRules {
 }
 
 interface UnroutedRequest {
-  readonly address: Address;
+  readonly address: RequestAddress;
   readonly method: string;
   /** As sent. */
   readonly target: string;
@@ -62,7 +62,7 @@ export function explainUnrouted(
 
 /** Methods of the endpoints of the path, whatever the query; empty for an unknown path. */
 export function methodsAt(
-  address: Address,
+  address: RequestAddress,
   { endpoints, web = [] }: RouteTable,
 ): readonly string[] {
   const { resource, rawKey, path } = address;

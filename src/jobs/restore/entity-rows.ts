@@ -8,7 +8,7 @@ import type { ChangeLog } from "../../log/change-log.ts";
 import { decodeRecord } from "../../log/codecs/record-codec.ts";
 import { readable } from "../../log/codecs/try-decode.ts";
 
-export interface EntityRow {
+export interface RestoredRow {
   readonly aspect: string;
   readonly entityType: string;
   /** Epoch milliseconds. */
@@ -30,8 +30,8 @@ export async function entityRows(
     readonly timeseries: readonly string[];
     readonly keyAspectOf: (entityType: string) => string | undefined;
   },
-): Promise<readonly EntityRow[]> {
-  const rows = new Map<string, EntityRow>();
+): Promise<readonly RestoredRow[]> {
+  const rows = new Map<string, RestoredRow>();
   for (let from = 0; ; ) {
     const page = await log.readStream(entityStream(urn), revision(from), { limit: pageMax });
     for (const record of page) {

@@ -20,7 +20,7 @@ import type { Restoration } from "../../projector/thread/progress.ts";
 import { createUrnPattern } from "../../views/aspects/urn-like.ts";
 import type { Job, JobRun, Jobs, JobWork } from "../jobs.ts";
 import type { Restored } from "../operations.ts";
-import { type EntityRow, entityRows } from "./entity-rows.ts";
+import { entityRows, type RestoredRow } from "./entity-rows.ts";
 import { expectRows } from "./progress-estimate.ts";
 import type { RestoreRequest } from "./restore-reply.ts";
 import { type RestoredBatch, restoredText } from "./restore-reply.ts";
@@ -62,7 +62,7 @@ interface RestoreCheckpoint {
 /** Rows of one batch, and the entities that they belong to. */
 interface Batch {
   readonly urns: Set<string>;
-  readonly rows: { readonly urn: string; readonly row: EntityRow }[];
+  readonly rows: { readonly urn: string; readonly row: RestoredRow }[];
   begun: number;
 }
 
@@ -337,7 +337,7 @@ function startOf(
   };
 }
 
-function createSelection(request: RestoreRequest, model: Model): (row: EntityRow) => boolean {
+function createSelection(request: RestoreRequest, model: Model): (row: RestoredRow) => boolean {
   const aspects = new Set(aspectsOf(request));
   const { gePitEpochMs = 0, lePitEpochMs = Infinity } = request;
   return ({ aspect, time }) =>
@@ -347,7 +347,7 @@ function createSelection(request: RestoreRequest, model: Model): (row: EntityRow
 }
 
 /** True when the model has the aspect. Readers show no others, but views restore them. */
-function isKnown(model: Model, { entityType, aspect }: EntityRow): boolean {
+function isKnown(model: Model, { entityType, aspect }: RestoredRow): boolean {
   const entity = model.entities.get(entityType);
   return entity !== undefined && model.findAspectOf(entity, aspect) !== undefined;
 }

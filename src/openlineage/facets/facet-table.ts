@@ -1,10 +1,10 @@
 /** Tables of facets: for each key its JSON Schema, and the function that returns its contributions. */
 import type { JsonObject } from "../../lib/json.ts";
 import type { Contribution, Stamp } from "../contribution.ts";
-import type { Dataset, Job, OpenLineageEvent, Run } from "../event.ts";
+import type { Dataset, LineageJob, LineageRun, OpenLineageEvent } from "../event.ts";
 import type { Urns } from "../names.ts";
 
-export type Schema = Readonly<Record<string, unknown>>;
+export type FacetSchema = Readonly<Record<string, unknown>>;
 
 /** An event, with the urns of its job and run. */
 export interface EventContext {
@@ -13,8 +13,8 @@ export interface EventContext {
   /** Epoch milliseconds. */
   readonly time: number;
   readonly stamp: Stamp;
-  readonly job?: Job & { readonly urn: string; readonly flowUrn: string };
-  readonly run?: Run & { readonly urn: string };
+  readonly job?: LineageJob & { readonly urn: string; readonly flowUrn: string };
+  readonly run?: LineageRun & { readonly urn: string };
 }
 
 /** The entity that has the facet. */
@@ -27,7 +27,7 @@ export interface FacetOwner {
 }
 
 interface FacetRule<Facet> {
-  readonly schema: Schema;
+  readonly schema: FacetSchema;
   readonly contributes: (
     facet: Facet,
     owner: FacetOwner,
@@ -40,25 +40,25 @@ export type FacetTable = ReadonlyMap<string, FacetRule<JsonObject>>;
 /** An entry of a table: the facet's type is that of its schema. */
 export const facet = <Facet>(
   key: string,
-  schema: Schema,
+  schema: FacetSchema,
   contributes: FacetRule<Facet>["contributes"],
 ): readonly [string, FacetRule<JsonObject>] => [
   key,
   { schema, contributes } as unknown as FacetRule<JsonObject>,
 ];
 
-export const text: Schema = { type: "string" };
-export const integer: Schema = { type: "integer" };
-export const number: Schema = { type: "number" };
-export const boolean: Schema = { type: "boolean" };
-export const listOf = (items: Schema): Schema => ({ type: "array", items });
-export const mapOf = (additionalProperties: Schema): Schema => ({
+export const text: FacetSchema = { type: "string" };
+export const integer: FacetSchema = { type: "integer" };
+export const number: FacetSchema = { type: "number" };
+export const boolean: FacetSchema = { type: "boolean" };
+export const listOf = (items: FacetSchema): FacetSchema => ({ type: "array", items });
+export const mapOf = (additionalProperties: FacetSchema): FacetSchema => ({
   type: "object",
   additionalProperties,
 });
 
 /** The schema of an object. Names of optional members end with `?`. Other members are not checked. */
-export function object(members: Readonly<Record<string, Schema>>): Schema {
+export function object(members: Readonly<Record<string, FacetSchema>>): FacetSchema {
   const names = Object.entries(members);
   return {
     type: "object",
@@ -68,7 +68,7 @@ export function object(members: Readonly<Record<string, Schema>>): Schema {
 }
 
 /** The schema of the facets of an entity. Facets that no table lists are any objects. */
-export const facetsSchema = (...tables: readonly FacetTable[]): Schema => ({
+export const facetsSchema = (...tables: readonly FacetTable[]): FacetSchema => ({
   type: "object",
   properties: Object.fromEntries(
     tables.flatMap((table) => [...table].map(([key, { schema }]) => [key, schema])),

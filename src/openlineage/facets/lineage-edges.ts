@@ -1,5 +1,5 @@
 /** Edges between datasets, jobs and runs. */
-import type { Contribution, Edge, SetMember } from "../contribution.ts";
+import type { Contribution, LineageEdge, SetMember } from "../contribution.ts";
 import type { DatasetName, JobName } from "../event.ts";
 import type { EventContext } from "./facet-table.ts";
 
@@ -9,7 +9,7 @@ const edge = (
   destinationUrn: string,
   { stamp }: EventContext,
   properties?: Readonly<Record<string, string>>,
-): Edge => ({
+): LineageEdge => ({
   kind: "edge",
   urn,
   aspect: "dataJobInputOutput",
@@ -52,7 +52,7 @@ export function jobEdge(
 }
 
 /** The edge from another job to a dataset that it writes. */
-export const producedBy = (job: JobName, dataset: string, context: EventContext): Edge =>
+export const producedBy = (job: JobName, dataset: string, context: EventContext): LineageEdge =>
   edge(context.urns.job(job), "outputDatasetEdges", dataset, context);
 
 export const upstreamRun = ({ urns }: EventContext, urn: string, runId: string): SetMember => ({
@@ -64,7 +64,11 @@ export const upstreamRun = ({ urns }: EventContext, urn: string, runId: string):
 });
 
 /** The edge between two datasets, for an event without a job. */
-export const upstreamDataset = (urn: string, dataset: string, { stamp }: EventContext): Edge => ({
+export const upstreamDataset = (
+  urn: string,
+  dataset: string,
+  { stamp }: EventContext,
+): LineageEdge => ({
   kind: "edge",
   urn,
   aspect: "upstreamLineage",

@@ -1,5 +1,5 @@
 /** Events of the aspect `operation`. */
-import type { TimeseriesEvent } from "../contribution.ts";
+import type { ContributedEvent } from "../contribution.ts";
 import type { EventContext } from "./facet-table.ts";
 
 interface Operation {
@@ -14,7 +14,7 @@ export function operation(
   urn: string,
   { time, run, job }: EventContext,
   { customProperties, ...operation }: Operation,
-): TimeseriesEvent {
+): ContributedEvent {
   const cause = { ...(job && { job: job.urn }), ...(run && { runId: run.runId }) };
   const { operationType, customOperationType = "" } = operation;
   return {

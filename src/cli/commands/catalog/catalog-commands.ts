@@ -1,7 +1,13 @@
 /** The commands that read and write the catalog of a running service: their arguments, flags and help. */
-
 import { Argument, type Command, Option } from "commander";
-import { limit, type Page, paged, repeated, version, wholeNumber } from "../../arguments.ts";
+import {
+  limit,
+  type PageArguments,
+  paged,
+  repeated,
+  version,
+  wholeNumber,
+} from "../../arguments.ts";
 import { addCommonFlags, type CommonFlags, openSession } from "../../client/session.ts";
 import { type ExitCode, exitCodes } from "../../failure.ts";
 import { commandOutput } from "../../terminal/output.ts";
@@ -29,7 +35,7 @@ import { type GetFlags, get } from "./get.ts";
 import { type LineageFlags, lineage, type RelationshipsFlags, relationships } from "./graph.ts";
 import { type DiffFlags, diff, type HistoryFlags, history } from "./history.ts";
 import { describeRun, listRuns, type RollbackFlags, rollbackRun } from "./runs.ts";
-import { list, type SearchFlags, search } from "./search.ts";
+import { list, type SearchCommandFlags, search } from "./search.ts";
 import { type WatchFlags, watch } from "./watch.ts";
 import { addWrites, type Frame } from "./write-commands.ts";
 
@@ -118,7 +124,8 @@ fish: run once              annals completion fish > ~/.config/fish/completions/
 /** `token list` and `token revoke`, beside `token create`. */
 function addTokens(tokens: Command, { command, inSession }: Frame): void {
   paged(command(tokens, "list", "list access tokens"), "tokens", 100, 1_000).action(
-    (flags: CommonFlags & Page) => inSession(flags, (session) => listTokens(session, flags)),
+    (flags: CommonFlags & PageArguments) =>
+      inSession(flags, (session) => listTokens(session, flags)),
   );
   command(tokens, "revoke <id>", "revoke an access token at once", formatsWithoutUrns)
     .option("--yes", "do not ask for confirmation", false)
@@ -165,7 +172,7 @@ function addReads(program: Command, { command, inSession }: Frame): void {
     .option("--facets", "show how many entities have each value of each facet", false)
     .option("--scroll", "list every match", false);
   paged(searching, "entities", 20, 10_000).action(
-    (words: readonly string[], flags: CommonFlags & SearchFlags) =>
+    (words: readonly string[], flags: CommonFlags & SearchCommandFlags) =>
       inSession(flags, (session) => search(session, words.join(" ") || "*", flags)),
   );
 }
@@ -237,12 +244,13 @@ function addGraph(program: Command, { command, inSession }: Frame): void {
 function addRuns(program: Command, { command, inSession }: Frame): void {
   const runs = program.command("runs").description("runs of ingestion: list, describe, roll back");
   const listed = command(runs, "list", "list runs, the latest first", formatsWithoutUrns);
-  paged(listed, "runs", 20, 1_000).action((flags: CommonFlags & Page) =>
+  paged(listed, "runs", 20, 1_000).action((flags: CommonFlags & PageArguments) =>
     inSession(flags, (session) => listRuns(session, flags)),
   );
   const described = command(runs, "describe <run>", "list the aspects that a run wrote");
-  paged(described, "aspects", 100, 10_000).action((run: string, flags: CommonFlags & Page) =>
-    inSession(flags, (session) => describeRun(session, run, flags)),
+  paged(described, "aspects", 100, 10_000).action(
+    (run: string, flags: CommonFlags & PageArguments) =>
+      inSession(flags, (session) => describeRun(session, run, flags)),
   );
   command(runs, "rollback <run>", "revert what a run wrote, after a preview")
     .option(

@@ -1,11 +1,11 @@
 /** `annals runs`: the runs of ingestion, what one wrote, and its rollback. */
 import { AnnalsError, dataOf } from "../../../client/client.ts";
-import type { Page } from "../../arguments.ts";
+import type { PageArguments } from "../../arguments.ts";
 import type { Session } from "../../client/session.ts";
 import { timeOf } from "../../terminal/output.ts";
 import { confirm } from "./write.ts";
 
-export async function listRuns(session: Session, { start, count }: Page): Promise<void> {
+export async function listRuns(session: Session, { start, count }: PageArguments): Promise<void> {
   const body = { pageOffset: start, pageSize: count, includeSoft: true };
   const { value: runs } = await dataOf(session.client.POST("/runs?action=list", { body }));
   await session.print({
@@ -21,7 +21,7 @@ export async function listRuns(session: Session, { start, count }: Page): Promis
 export async function describeRun(
   session: Session,
   runId: string,
-  { start, count }: Page,
+  { start, count }: PageArguments,
 ): Promise<void> {
   const body = { runId, start, count, includeSoft: true, includeAspect: false };
   const { value: rows } = await dataOf(session.client.POST("/runs?action=describe", { body }));

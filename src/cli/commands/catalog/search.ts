@@ -1,6 +1,6 @@
 /** `annals list` and `annals search`: entities of a type, and entities that match a query. */
 import { type components, dataOf } from "../../../client/client.ts";
-import type { Page } from "../../arguments.ts";
+import type { PageArguments } from "../../arguments.ts";
 import { entityTypeIn } from "../../client/model.ts";
 import type { Session } from "../../client/session.ts";
 import { UsageError } from "../../failure.ts";
@@ -11,7 +11,7 @@ const pageMax = 1_000;
 export async function list(
   session: Session,
   entityType: string,
-  { start, count, all }: Page & { readonly all: boolean },
+  { start, count, all }: PageArguments & { readonly all: boolean },
 ): Promise<void> {
   const urns: string[] = [];
   let total = Number.POSITIVE_INFINITY;
@@ -40,7 +40,7 @@ export async function list(
   }
 }
 
-export interface SearchFlags extends Page {
+export interface SearchCommandFlags extends PageArguments {
   readonly type?: readonly string[];
   readonly filter?: readonly string[];
   readonly sort?: string;
@@ -51,7 +51,11 @@ export interface SearchFlags extends Page {
 type Found = components["schemas"]["ScrollResult" | "SearchResult"];
 type Metadata = Found["metadata"];
 
-export async function search(session: Session, input: string, flags: SearchFlags): Promise<void> {
+export async function search(
+  session: Session,
+  input: string,
+  flags: SearchCommandFlags,
+): Promise<void> {
   const query = {
     input,
     ...(flags.type !== undefined && { entities: [...flags.type] }),

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { type AnnalsClient, AnnalsError, createAnnalsClient } from "../../../client/client.ts";
 import { loginFile, writeLogin } from "../../../config/login.ts";
-import type { Page } from "../../arguments.ts";
+import type { PageArguments } from "../../arguments.ts";
 import { connectionOf, reach } from "../../client/connection.ts";
 import { askGraphql } from "../../client/graphql.ts";
 import type { CommonFlags, Session } from "../../client/session.ts";
@@ -112,7 +112,7 @@ interface Token {
   readonly expiresAt: number | null;
 }
 
-export async function listTokens(session: Session, { start, count }: Page): Promise<void> {
+export async function listTokens(session: Session, { start, count }: PageArguments): Promise<void> {
   const query = `query($input: ListAccessTokenInput!) { listAccessTokens(input: $input) {
     total tokens { id name actorUrn ownerUrn createdAt expiresAt } } }`;
   const variables = { input: { start, count } };

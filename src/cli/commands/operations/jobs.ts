@@ -23,7 +23,7 @@ interface JobReply {
 }
 
 /** The service to ask, and where the results go. */
-export interface Operation extends CommandOutput {
+export interface JobOperation extends CommandOutput {
   readonly client: OperatorClient;
 }
 
@@ -32,7 +32,7 @@ const lookMs = 500;
 
 export async function listJobs(
   count: number,
-  { client, terminal, print }: Operation,
+  { client, terminal, print }: JobOperation,
 ): Promise<ExitCode> {
   const listed = await client.act<{ total: number; jobs: readonly JobReply[] }>("listJobs", {
     count,
@@ -53,13 +53,13 @@ export async function listJobs(
   return exitCodes.done;
 }
 
-export async function showJob(id: string, { client, print }: Operation): Promise<ExitCode> {
+export async function showJob(id: string, { client, print }: JobOperation): Promise<ExitCode> {
   const job = await client.act<JobReply>("getJob", { id });
   await print({ value: job, table: jobText(job) });
   return exitCodes.done;
 }
 
-export async function cancelJob(id: string, { client, print }: Operation): Promise<ExitCode> {
+export async function cancelJob(id: string, { client, print }: JobOperation): Promise<ExitCode> {
   const job = await client.act<JobReply>("cancelJob", { id });
   await print({ value: job, table: jobText(job) });
   return exitCodes.done;
@@ -68,7 +68,7 @@ export async function cancelJob(id: string, { client, print }: Operation): Promi
 /** Follows a job to its end and prints it: `done` is a success, `failed` and `cancelled` are not. */
 export async function watchJob(
   id: string,
-  operation: Operation,
+  operation: JobOperation,
   signal?: AbortSignal,
 ): Promise<ExitCode> {
   const job = await followJob(id, operation, signal);
@@ -82,7 +82,7 @@ export async function watchJob(
  */
 export async function followJob(
   id: string,
-  { client, terminal }: Pick<Operation, "client" | "terminal">,
+  { client, terminal }: Pick<JobOperation, "client" | "terminal">,
   signal: AbortSignal = interrupted(),
 ): Promise<JobReply> {
   const bar = terminal.startBar("{bar} {percentage}% | {value} of {total}");

@@ -1,6 +1,6 @@
 /** `annals parked`: the entities with a record that a view of a running service could not apply. */
 import { type ExitCode, exitCodes } from "../../failure.ts";
-import type { Operation } from "./jobs.ts";
+import type { JobOperation } from "./jobs.ts";
 
 interface ParkedEntity {
   readonly view: string;
@@ -20,7 +20,7 @@ interface Page {
 /** Succeeds also where entities are parked. */
 export async function listParked(
   query: { readonly view?: string | undefined; readonly count: number },
-  { client, print }: Operation,
+  { client, print }: JobOperation,
 ): Promise<ExitCode> {
   const listed = await client.act<Page>("listParked", query);
   await print({
@@ -41,7 +41,7 @@ export async function listParked(
 export async function settleParked(
   action: "retryParked" | "dropParked",
   entity: { readonly view: string; readonly urn: string },
-  { client, print }: Operation,
+  { client, print }: JobOperation,
 ): Promise<ExitCode> {
   const answer = await client.act<{ parked: boolean; entity?: ParkedEntity }>(action, entity);
   await print({ value: answer, urns: [entity.urn], table: sentence(entity, answer.entity) });

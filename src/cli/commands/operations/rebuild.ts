@@ -5,9 +5,9 @@
 import type { Config } from "../../../config/config.ts";
 import type { Logger } from "../../../telemetry/logger.ts";
 import { type ExitCode, exitCodes } from "../../failure.ts";
-import type { Operations } from "../../operations.ts";
+import type { ProcessOperations } from "../../operations.ts";
 import type { CommandOutput } from "../../terminal/output.ts";
-import { type Operation, watchJob } from "./jobs.ts";
+import { type JobOperation, watchJob } from "./jobs.ts";
 
 export async function rebuild(
   config: Config,
@@ -19,7 +19,7 @@ export async function rebuild(
     logger,
     signal,
   }: CommandOutput & {
-    readonly operations: Operations;
+    readonly operations: ProcessOperations;
     readonly logger: Logger;
     readonly signal: AbortSignal;
   },
@@ -47,7 +47,7 @@ export async function rebuild(
 
 export async function rebuildRunning(
   views: readonly string[],
-  operation: Operation,
+  operation: JobOperation,
 ): Promise<ExitCode> {
   const body = views.length === 0 ? {} : { views };
   const id = await operation.client.act<string>("rebuildViews", body);

@@ -1,11 +1,10 @@
 /** `annals restore`, `annals truncate` and `annals scavenge`: operations of a running service that are jobs. */
-
 import { CatalogError } from "../../../core/errors.ts";
 import { parseTime } from "../../../lib/calendar.ts";
 import { type ExitCode, exitCodes } from "../../failure.ts";
-import { type Operation, watchJob } from "./jobs.ts";
+import { type JobOperation, watchJob } from "./jobs.ts";
 
-interface StartedOperation extends Operation {
+interface StartedOperation extends JobOperation {
   /** Follow the job to its end; otherwise print its id. */
   readonly wait: boolean;
 }

@@ -1,7 +1,7 @@
 /** `annals status`: the log and the views of a running service. Ends with 1 when one does not work. */
 import { type ExitCode, exitCodes } from "../../failure.ts";
 import { table } from "../../terminal/table.ts";
-import type { Operation } from "./jobs.ts";
+import type { JobOperation } from "./jobs.ts";
 
 interface StatusReply {
   readonly ok: boolean;
@@ -37,7 +37,7 @@ interface ViewStatus {
   readonly error?: string;
 }
 
-export async function showStatus({ client, terminal, print }: Operation): Promise<ExitCode> {
+export async function showStatus({ client, terminal, print }: JobOperation): Promise<ExitCode> {
   const status = await client.act<StatusReply>("getStatus");
   await print({ value: status, table: text(status, terminal.width) });
   return status.ok ? exitCodes.done : exitCodes.failed;

@@ -6,9 +6,14 @@ import type { Config } from "../../../config/config.ts";
 import type { Logger } from "../../../telemetry/logger.ts";
 import type { OperatorClient } from "../../client/operator-client.ts";
 import { type ExitCode, exitCodes } from "../../failure.ts";
-import type { Operations, VerifiedStore, VerifiedStores, VerifyGrade } from "../../operations.ts";
+import type {
+  ProcessOperations,
+  VerifiedStore,
+  VerifiedStores,
+  VerifyGrade,
+} from "../../operations.ts";
 import type { CommandOutput } from "../../terminal/output.ts";
-import { followJob, jobText, type Operation } from "./jobs.ts";
+import { followJob, type JobOperation, jobText } from "./jobs.ts";
 
 /** Differences of one view in the table. */
 const printedMax = 20;
@@ -31,7 +36,7 @@ export async function verify(
     terminal,
     print,
     logger,
-  }: CommandOutput & { readonly operations: Operations; readonly logger: Logger },
+  }: CommandOutput & { readonly operations: ProcessOperations; readonly logger: Logger },
 ): Promise<ExitCode> {
   const start = performance.now();
   const bar = terminal.startBar("verifying {bar} {percentage}% | record {value} of {total}");
@@ -80,7 +85,7 @@ interface Listed {
 /** The same in a running service; prints the differences that its job has left. */
 export async function verifyRunning(
   { views, repair }: VerifyQuery,
-  operation: Operation,
+  operation: JobOperation,
 ): Promise<ExitCode> {
   const { client, print } = operation;
   const id = await client.act<string>("verify", {

@@ -2,7 +2,7 @@
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import type { Viewer } from "../../context.ts";
-import { AspectValue } from "../../mapping/aspect-value.ts";
+import { MappedAspect } from "../../mapping/aspect-value.ts";
 import { memberAt, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { shownType } from "../../schema/entity-types.ts";
@@ -104,6 +104,6 @@ export const memberMutations = {
   async updateAssetSettings(_: never, args: { input: SettingsInput }, viewer: Viewer) {
     await updateSettings(_, args, viewer);
     const { urn } = args.input;
-    return new AspectValue((await viewer.loader.load(urn)).aspect("assetSettings") ?? {}, urn);
+    return new MappedAspect((await viewer.loader.load(urn)).aspect("assetSettings") ?? {}, urn);
   },
 };

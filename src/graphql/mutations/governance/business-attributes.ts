@@ -7,7 +7,7 @@ import { entityOf } from "../../queries/entity-source.ts";
 import { columnOf, columnType } from "../assets/columns.ts";
 import { given, stampOf } from "../changes.ts";
 import { create, deleting, distinct, operationsOf, refuseBlank } from "../declared.ts";
-import { type Resource, refuseUnknownColumns } from "../label-resources.ts";
+import { type LabelResource, refuseUnknownColumns } from "../label-resources.ts";
 import { attributeNames, refuseTakenName } from "../unique-names.ts";
 import { anyOf, patchOf, proposalOf, refuseMissing, urnOf, write } from "../writing.ts";
 
@@ -63,7 +63,7 @@ async function updateBusinessAttribute(
 
 interface AttributeResources {
   readonly businessAttributeUrn: string;
-  readonly resourceUrn: readonly Resource[];
+  readonly resourceUrn: readonly LabelResource[];
 }
 
 const toEdit = (datasets: readonly string[]) => [

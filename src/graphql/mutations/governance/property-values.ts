@@ -2,7 +2,7 @@
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import type { Viewer } from "../../context.ts";
-import { AspectValue } from "../../mapping/aspect-value.ts";
+import { MappedAspect } from "../../mapping/aspect-value.ts";
 import { objectsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { columnOf } from "../assets/columns.ts";
@@ -75,7 +75,7 @@ function toEditProperties(urn: string, viewer: Viewer) {
 }
 
 const propertiesOf = async (urn: string, viewer: Viewer) =>
-  new AspectValue((await viewer.loader.load(urn)).aspect("structuredProperties") ?? {}, urn);
+  new MappedAspect((await viewer.loader.load(urn)).aspect("structuredProperties") ?? {}, urn);
 
 interface UpsertInput {
   readonly assetUrn: string;

@@ -3,7 +3,7 @@ import { jsonObject } from "../../../lib/json.ts";
 import type { Resolver, Viewer } from "../../context.ts";
 import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
-import { eventsOf, type Range } from "../assertions.ts";
+import { eventsOf, type TimeRange } from "../assertions.ts";
 import { type EntitySource, namedAs } from "../entity-source.ts";
 import { jobRuns } from "../job-runs.ts";
 import type { PageInput } from "../pages.ts";
@@ -36,7 +36,7 @@ async function datasetRuns({ urn }: EntitySource, asked: RunsInput, viewer: View
 }
 
 /** The states of a run, newest first. */
-async function state({ urn }: EntitySource, range: Range, viewer: Viewer) {
+async function state({ urn }: EntitySource, range: TimeRange, viewer: Viewer) {
   const of = { urn, entity: "dataProcessInstance", aspect: "dataProcessInstanceRunEvent" };
   const events = await eventsOf(of, range, viewer);
   return events.map(({ result, ...event }) => ({

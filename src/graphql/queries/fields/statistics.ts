@@ -7,7 +7,7 @@ import type { Resolver, Viewer } from "../../context.ts";
 import { objectsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { mayRead } from "../access/privilege-checks.ts";
-import { eventsOf, type Range } from "../assertions.ts";
+import { eventsOf, type TimeRange } from "../assertions.ts";
 import type { EntitySource } from "../entity-source.ts";
 
 /** Length of the ranges in days; ALL has no bound. */
@@ -28,7 +28,7 @@ const startOf = (range: Maybe<string>, now: number): number => {
 const mayView = (privilege: Privilege, urn: string, viewer: Viewer): Promise<boolean> =>
   mayRead(viewer, [[privilege]], urn);
 
-async function datasetProfiles({ urn }: EntitySource, range: Range, viewer: Viewer) {
+async function datasetProfiles({ urn }: EntitySource, range: TimeRange, viewer: Viewer) {
   if (!(await mayView("VIEW_DATASET_PROFILE", urn, viewer))) return [];
   return eventsOf({ urn, entity: "dataset", aspect: "datasetProfile" }, range, viewer);
 }
@@ -206,7 +206,7 @@ function dashboardUsers(events: readonly JsonObject[]) {
   return Array.from(users, ([user, counts]) => ({ user, ...counts }));
 }
 
-async function dashboardUsageStats({ urn }: EntitySource, range: Range, viewer: Viewer) {
+async function dashboardUsageStats({ urn }: EntitySource, range: TimeRange, viewer: Viewer) {
   const events = await eventsOf({ urn, ...dashboard }, range, viewer);
   const windows = events.filter(isWindow);
   const users = dashboardUsers(windows);

@@ -4,7 +4,7 @@ import type { HistoryLog } from "../../history.ts";
 import { workedMs } from "../../thread/cpu-time.ts";
 import type { Findings } from "../findings.ts";
 import type { VerifiedView } from "../view-rows.ts";
-import type { Entity, Verifier, ViewPositions } from "./verify-entities.ts";
+import type { EntityStreams, Verifier, ViewPositions } from "./verify-entities.ts";
 
 export interface VerificationParts {
   readonly log: HistoryLog & Pick<ChangeLog, "readAll" | "head" | "countBetween">;
@@ -20,13 +20,13 @@ export interface VerificationParts {
   readonly signal?: AbortSignal | undefined;
 }
 
-type Entities = AsyncIterable<readonly Entity[]>;
+type Entities = AsyncIterable<readonly EntityStreams[]>;
 
 /** Entities of one batch. */
 export const batchMax = 200;
 
 export async function* batchesOf(urns: Iterable<string>): Entities {
-  let batch: Entity[] = [];
+  let batch: EntityStreams[] = [];
   for (const urn of urns) {
     if (batch.push({ urn }) < batchMax) continue;
     yield batch;

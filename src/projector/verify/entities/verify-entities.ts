@@ -24,7 +24,7 @@ import {
 import { beginningsOf, readHistory } from "./entity-history.ts";
 import { readSharedStreams, type SharedStreams } from "./shared-streams.ts";
 
-export interface Entity {
+export interface EntityStreams {
   readonly urn: string;
   /** Its streams; if absent, all possible ones are read. */
   readonly streams?: readonly StreamName[] | undefined;
@@ -43,7 +43,7 @@ interface VerifiedEntities {
 export interface Verifier {
   /** Folds the entities and compares them with their rows in some of the views. */
   verify(
-    entities: readonly Entity[],
+    entities: readonly EntityStreams[],
     asked: { readonly views: readonly string[]; readonly positions: ViewPositions },
   ): Promise<VerifiedEntities>;
 }
@@ -59,7 +59,7 @@ export function createVerifier(parts: {
 
   async function verifySome(
     views: readonly VerifiedView[],
-    entities: readonly Entity[],
+    entities: readonly EntityStreams[],
     counts: Counts,
     fresh: boolean,
   ): Promise<{
@@ -126,7 +126,7 @@ export function createVerifier(parts: {
 }
 
 interface Found {
-  readonly entity: Entity;
+  readonly entity: EntityStreams;
   readonly differences: readonly Difference[];
 }
 

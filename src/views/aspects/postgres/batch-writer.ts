@@ -6,20 +6,20 @@ import type { LRUCache } from "lru-cache";
 import { boundedCache } from "../../../lib/bounded-cache.ts";
 import type { AspectWrite } from "../aspect-table.ts";
 import { type EntityChange, foldWrites, urnsOfRemovals } from "./folded-writes.ts";
-import type { Connection } from "./postgres-connection.ts";
+import type { PostgresConnection } from "./postgres-connection.ts";
 import type { Generation } from "./postgres-view.ts";
 import { createRowWriter, type EntityRow, type RowWriter } from "./write-rows.ts";
 
 interface BatchWriter {
   /** Resolves with the number of the last new entity. */
   write(
-    connection: Connection,
+    connection: PostgresConnection,
     generation: Generation,
     writes: readonly AspectWrite[],
   ): Promise<number>;
   /** The same for an entity that is rebuilt from all of its writes. */
   restore(
-    connection: Connection,
+    connection: PostgresConnection,
     generation: Generation,
     urn: string,
     writes: Iterable<AspectWrite> | AsyncIterable<AspectWrite>,
@@ -46,7 +46,7 @@ export function createBatchWriter(): BatchWriter {
 
   /** Writes; resolves with the last number and the change of the number of existing entities. */
   async function bring(
-    connection: Connection,
+    connection: PostgresConnection,
     generation: Generation,
     writes: readonly AspectWrite[],
   ): Promise<{ readonly lastEntity: number; readonly born: ReadonlyMap<number, number> }> {
@@ -129,13 +129,13 @@ export function createBatchWriter(): BatchWriter {
   };
 }
 
-async function readAspects(connection: Connection, { tables }: Generation) {
+async function readAspects(connection: PostgresConnection, { tables }: Generation) {
   const rows = await connection.query({ text: `SELECT name, id FROM ${tables.aspectName}` });
   return new Map(rows.map(([name, id]) => [String(name), Number(id)]));
 }
 
 async function addAspects(
-  connection: Connection,
+  connection: PostgresConnection,
   { tables }: Generation,
   aspects: Map<string, number>,
   writes: readonly AspectWrite[],
@@ -151,7 +151,7 @@ async function addAspects(
 }
 
 async function readKinds(
-  connection: Connection,
+  connection: PostgresConnection,
   { tables }: Generation,
 ): Promise<Map<string, Kind>> {
   const rows = await connection.query({
@@ -164,7 +164,7 @@ async function readKinds(
 
 /** The first value of an entity sets the type of its kind. */
 async function addKinds(
-  connection: Connection,
+  connection: PostgresConnection,
   { tables }: Generation,
   kinds: Map<string, Kind>,
   writes: readonly AspectWrite[],
@@ -246,7 +246,7 @@ function bornOf(lives: Iterable<EntityRow>): ReadonlyMap<number, number> {
 }
 
 async function addToCount(
-  connection: Connection,
+  connection: PostgresConnection,
   { tables }: Generation,
   kind: number,
   count: number,
@@ -258,7 +258,7 @@ async function addToCount(
 }
 
 async function recount(
-  connection: Connection,
+  connection: PostgresConnection,
   { tables }: Generation,
   kind: number,
 ): Promise<void> {
@@ -270,7 +270,7 @@ async function recount(
 }
 
 async function findEntity(
-  connection: Connection,
+  connection: PostgresConnection,
   { tables }: Generation,
   urn: string,
 ): Promise<EntityRow | undefined> {
@@ -278,7 +278,7 @@ async function findEntity(
   return rows.find((row) => row.urn === urn);
 }
 
-async function clearEntity(connection: Connection, { tables }: Generation, id: number) {
+async function clearEntity(connection: PostgresConnection, { tables }: Generation, id: number) {
   await connection.query({
     text: `DELETE FROM ${tables.aspectValue} WHERE entity = $1`,
     values: [id],
@@ -289,7 +289,7 @@ async function clearEntity(connection: Connection, { tables }: Generation, id: n
   });
 }
 
-async function dropEntity(connection: Connection, { tables }: Generation, id: number) {
+async function dropEntity(connection: PostgresConnection, { tables }: Generation, id: number) {
   await connection.query({ text: `DELETE FROM ${tables.entity} WHERE id = $1`, values: [id] });
 }
 

@@ -1,7 +1,7 @@
 /** Checks that a PostgreSQL server can store the aspect view. */
 import { CatalogError } from "../../../core/errors.ts";
 import type { ServerAddress } from "../../../storage/view-origin.ts";
-import { type Connection, openConnections } from "./postgres-connection.ts";
+import { openConnections, type PostgresConnection } from "./postgres-connection.ts";
 import { lookForLive } from "./postgres-view.ts";
 import { tablesOf } from "./schema.ts";
 
@@ -80,7 +80,7 @@ const RULES: readonly Rule[] = [
   ],
 ];
 
-async function settingsOf(connection: Connection): Promise<Settings> {
+async function settingsOf(connection: PostgresConnection): Promise<Settings> {
   const rows = await connection.query({
     text: `SELECT name, setting FROM pg_settings WHERE name IN ('server_version',
         'server_version_num', 'server_encoding', 'default_transaction_read_only', 'fsync',
@@ -90,7 +90,10 @@ async function settingsOf(connection: Connection): Promise<Settings> {
   return new Map(rows.map(([name, setting]) => [String(name), String(setting)]));
 }
 
-async function privileges(connection: Connection, name: string): Promise<readonly string[]> {
+async function privileges(
+  connection: PostgresConnection,
+  name: string,
+): Promise<readonly string[]> {
   const [row] = await connection.query({
     text: `SELECT current_user, current_database(),
         has_database_privilege(current_database(), 'CREATE'),
@@ -118,7 +121,7 @@ async function privileges(connection: Connection, name: string): Promise<readonl
 }
 
 /** Findings about tables of another release; empty without a view. */
-async function tables(connection: Connection, name: string): Promise<readonly string[]> {
+async function tables(connection: PostgresConnection, name: string): Promise<readonly string[]> {
   const [found] = await connection.query({
     text: `SELECT has_schema_privilege(nspname, 'USAGE')
         AND has_table_privilege(to_regclass($2), 'SELECT')

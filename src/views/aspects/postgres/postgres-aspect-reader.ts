@@ -13,7 +13,7 @@ import type { ServerAddress } from "../../../storage/view-origin.ts";
 import type { AspectReader, AspectRow } from "../aspect-table.ts";
 import { createUrnPattern, type UrnPattern } from "../urn-like.ts";
 import { hashArray } from "./array-parameter.ts";
-import { isMissing, openConnections, type Row, retrying } from "./postgres-connection.ts";
+import { isMissing, openConnections, type PostgresRow, retrying } from "./postgres-connection.ts";
 import { lookForLive } from "./postgres-view.ts";
 import { type Question, questionsOf } from "./queries.ts";
 import { gatherQuestions } from "./query-batching.ts";
@@ -87,7 +87,10 @@ export async function openPostgresAspectReader(
     throw new CatalogError("unavailable", `the view "${VIEW}" changes faster than it can be read`);
   }
 
-  async function ask(question: Question, ...parameters: Parameter[]): Promise<readonly Row[]> {
+  async function ask(
+    question: Question,
+    ...parameters: Parameter[]
+  ): Promise<readonly PostgresRow[]> {
     if (connections.closed) {
       throw new CatalogError("unavailable", `the view "${VIEW}" is closed`);
     }
@@ -168,7 +171,7 @@ export async function openPostgresAspectReader(
       for (const prefix of await kinds()) {
         let from: string | undefined = prefix;
         while (from !== undefined) {
-          const rows: readonly Row[] = await ask("rows", prefix, from);
+          const rows: readonly PostgresRow[] = await ask("rows", prefix, from);
           for (const row of rows) if (row[2] != null) yield rowOf(row);
           from = rows.at(-1)?.[12] ?? undefined;
         }
@@ -195,7 +198,7 @@ interface Found {
 }
 
 /** Adds a row, which has one aspect, to the state of its entity. */
-function take(state: Found, row: Row): void {
+function take(state: Found, row: PostgresRow): void {
   const reached = Number(row[1]);
   if (reached > state.revision) state.revision = revision(reached);
   const name = row[2];
@@ -213,7 +216,7 @@ function take(state: Found, row: Row): void {
   });
 }
 
-function rowOf(row: Row): AspectRow {
+function rowOf(row: PostgresRow): AspectRow {
   const optional = (text: string | null | undefined) =>
     text == null ? undefined : position(Number(text));
   return {

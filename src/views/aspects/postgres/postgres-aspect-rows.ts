@@ -12,10 +12,10 @@ import type { ServerAddress } from "../../../storage/view-origin.ts";
 import { entityRow } from "../folded-rows.ts";
 import { hashArray, textArray } from "./array-parameter.ts";
 import {
-  type Connection,
   isMissing,
   openConnections,
-  type Row,
+  type PostgresConnection,
+  type PostgresRow,
   retrying,
 } from "./postgres-connection.ts";
 import { type Generation, lookForLive } from "./postgres-view.ts";
@@ -62,7 +62,7 @@ export async function openPostgresAspectRows(
   /** Queries within one snapshot; returns `none` without a view. */
   async function ask<T>(
     none: T,
-    question: (connection: Connection, live: Generation) => Promise<T>,
+    question: (connection: PostgresConnection, live: Generation) => Promise<T>,
   ): Promise<T> {
     if (connections.closed) throw new CatalogError("unavailable", `the view "${VIEW}" is closed`);
     for (let swaps = 1; ; swaps++) {
@@ -82,7 +82,7 @@ export async function openPostgresAspectRows(
 
   async function wholly<T>(
     none: T,
-    question: (connection: Connection, live: Generation) => Promise<T>,
+    question: (connection: PostgresConnection, live: Generation) => Promise<T>,
   ): Promise<T> {
     return ask(none, async (connection, live) => {
       await connection.query({ text: WHOLLY });
@@ -153,7 +153,7 @@ ORDER BY asked.n`;
 
 /** Reads the first urns that fit the bounds, at least one. */
 async function readEntities(
-  connection: Connection,
+  connection: PostgresConnection,
   live: Generation,
   urns: readonly string[],
 ): Promise<readonly (readonly ViewRow[])[]> {
@@ -195,7 +195,7 @@ interface Entity {
   found: boolean;
 }
 
-function take(entity: Entity | undefined, row: Row): void {
+function take(entity: Entity | undefined, row: PostgresRow): void {
   if (entity === undefined) return;
   entity.living = row[1] === "t";
   entity.noted = Number(row[2]);
@@ -229,7 +229,7 @@ function viewRows({ values, living, noted, found }: Entity): readonly ViewRow[] 
 }
 
 async function findFaults(
-  connection: Connection,
+  connection: PostgresConnection,
   { tables, lastEntity }: Generation,
 ): Promise<readonly string[]> {
   const { entity, entityKind, aspectValue } = tables;

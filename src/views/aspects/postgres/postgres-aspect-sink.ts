@@ -12,7 +12,12 @@ import type { Position } from "../../../core/position.ts";
 import type { ServerView } from "../../../storage/view-origin.ts";
 import type { AspectSink } from "../aspect-table.ts";
 import { createBatchWriter } from "./batch-writer.ts";
-import { type Connection, isMissing, openConnections, retrying } from "./postgres-connection.ts";
+import {
+  isMissing,
+  openConnections,
+  type PostgresConnection,
+  retrying,
+} from "./postgres-connection.ts";
 import {
   discard,
   type Generation,
@@ -73,7 +78,7 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
 
   /** Runs a transaction that writes from the expected position. */
   async function write(
-    work: (connection: Connection, generation: Generation) => Promise<Partial<Generation>>,
+    work: (connection: PostgresConnection, generation: Generation) => Promise<Partial<Generation>>,
   ): Promise<void> {
     const from = expected();
     try {
@@ -208,7 +213,7 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
  * Locks the generation's row until the transaction ends. Throws `conflict` if it changed.
  */
 async function lock(
-  connection: Connection,
+  connection: PostgresConnection,
   { tables, uuid }: Generation,
   { name, bulk }: ServerView,
 ): Promise<Generation> {

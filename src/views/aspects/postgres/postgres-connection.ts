@@ -12,7 +12,7 @@ import type { ServerAddress } from "../../../storage/view-origin.ts";
 import { VIEW } from "./schema.ts";
 
 /** Rows are arrays of text, as the server sends them; callers parse numbers. */
-export type Row = readonly (string | null)[];
+export type PostgresRow = readonly (string | null)[];
 
 export interface Statement {
   /** Statements with a name are prepared once per connection. */
@@ -23,15 +23,15 @@ export interface Statement {
   readonly timeoutMs?: number | undefined;
 }
 
-export interface Connection {
-  query(statement: Statement): Promise<readonly Row[]>;
+export interface PostgresConnection {
+  query(statement: Statement): Promise<readonly PostgresRow[]>;
 }
 
-export interface Connections extends Connection {
+export interface Connections extends PostgresConnection {
   /** Host, port and database. */
   readonly server: string;
   /** One transaction, rolled back when `work` rejects. */
-  transaction<T>(work: (connection: Connection) => Promise<T>): Promise<T>;
+  transaction<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T>;
   readonly closed: boolean;
   close(): Promise<void>;
 }
@@ -75,7 +75,7 @@ export function openConnections(address: ServerAddress, rules: ConnectionRules):
   let closed = false;
 
   const failure = (error: unknown) => failureOf(error, server);
-  const on = (client: Pick<pg.Pool, "query">): Connection["query"] =>
+  const on = (client: Pick<pg.Pool, "query">): PostgresConnection["query"] =>
     async function query({ name, text, values, timeoutMs }) {
       try {
         const result = await client.query<(string | null)[]>({
@@ -242,7 +242,7 @@ const hintFor = (code: string): string | undefined =>
   HINTS.find(([codes]) => codes.test(code))?.[1];
 
 /** Texts of the catalog have characters that other encodings lack. */
-export async function requireUtf8(connection: Connection, server: string): Promise<void> {
+export async function requireUtf8(connection: PostgresConnection, server: string): Promise<void> {
   const [row] = await connection.query({ text: "SHOW server_encoding" });
   if (row?.[0] === "UTF8") return;
   throw new CatalogError(

@@ -14,10 +14,10 @@ import {
   severalModels,
 } from "../../../storage/view-origin.ts";
 import {
-  type Connection,
   type Connections,
   isMissing,
-  type Row,
+  type PostgresConnection,
+  type PostgresRow,
   requireUtf8,
 } from "./postgres-connection.ts";
 import {
@@ -150,7 +150,7 @@ export async function discard(connections: Connections, name: string, staged: Ge
  * it.
  */
 async function findLive(
-  connection: Connection,
+  connection: PostgresConnection,
   name: string,
   lock = false,
 ): Promise<Generation | undefined> {
@@ -166,7 +166,7 @@ async function findLive(
 
 /** Locks the row of a generation until the transaction ends. */
 export async function lockGeneration(
-  connection: Connection,
+  connection: PostgresConnection,
   tables: Tables,
 ): Promise<{ readonly live: boolean; readonly generation: Generation } | undefined> {
   const [row] = await connection.query({
@@ -181,7 +181,7 @@ export async function lockGeneration(
 
 /** `model`: model of the writer; a view that several models were written to has none. */
 export async function saveGeneration(
-  connection: Connection,
+  connection: PostgresConnection,
   generation: Generation,
   model: string | undefined,
 ): Promise<void> {
@@ -207,7 +207,7 @@ export const gone = (name: string): CatalogError =>
  * Migrates the live generation to the tables of this release, if an earlier one created it. Runs in the
  * transaction that prepares the view, so that a failure changes nothing.
  */
-async function migrate(connection: Connection, name: string): Promise<void> {
+async function migrate(connection: PostgresConnection, name: string): Promise<void> {
   const { view } = tablesOf(name, 0);
   const [row] = await connection.query({
     text: `SELECT generation, version FROM ${view} WHERE name = $1 AND live FOR UPDATE`,
@@ -242,7 +242,7 @@ function checkVersion(version: number): void {
   );
 }
 
-async function createMetadata(connection: Connection, name: string): Promise<void> {
+async function createMetadata(connection: PostgresConnection, name: string): Promise<void> {
   const names = tablesOf(name, 0);
   const [found] = await connection.query({
     text: `SELECT to_regnamespace($1) IS NOT NULL, to_regclass($2) IS NOT NULL,
@@ -259,7 +259,7 @@ async function createMetadata(connection: Connection, name: string): Promise<voi
 }
 
 /** False if the tables were dropped, but not their row. */
-async function isWhole(connection: Connection, tables: Tables): Promise<boolean> {
+async function isWhole(connection: PostgresConnection, tables: Tables): Promise<boolean> {
   const own = [tables.aspectName, tables.entityKind, tables.entity, tables.aspectValue];
   const [row] = await connection.query({
     text: `SELECT ${own.map((_, n) => `to_regclass($${n + 1}) IS NOT NULL`).join(" AND ")}`,
@@ -269,7 +269,7 @@ async function isWhole(connection: Connection, tables: Tables): Promise<boolean>
 }
 
 async function create(
-  connection: Connection,
+  connection: PostgresConnection,
   view: ServerView,
   live: boolean,
 ): Promise<Generation> {
@@ -291,7 +291,7 @@ async function create(
 
 /** Creates a new live generation with the log and model of the old one. */
 async function replace(
-  connection: Connection,
+  connection: PostgresConnection,
   view: ServerView,
   old: Generation | undefined,
 ): Promise<Generation> {
@@ -300,7 +300,7 @@ async function replace(
 }
 
 async function setLive(
-  connection: Connection,
+  connection: PostgresConnection,
   { view, generation }: Tables,
   live: boolean,
   uuid?: string,
@@ -315,7 +315,7 @@ async function setLive(
 
 /** Compares log and model (storage/view-origin.ts); a view that continues stores its own. */
 async function judgeLive(
-  connection: Connection,
+  connection: PostgresConnection,
   { tables, position }: Generation,
   view: ServerView,
 ) {
@@ -334,7 +334,7 @@ async function judgeLive(
   return verdict;
 }
 
-async function leftovers(connection: Connection, name: string): Promise<readonly Tables[]> {
+async function leftovers(connection: PostgresConnection, name: string): Promise<readonly Tables[]> {
   const rows = await connection.query({
     text: `SELECT generation FROM ${tablesOf(name, 0).view} WHERE name = $1 AND NOT live`,
     values: [VIEW],
@@ -342,7 +342,7 @@ async function leftovers(connection: Connection, name: string): Promise<readonly
   return rows.map(([generation]) => tablesOf(name, Number(generation)));
 }
 
-async function drop(connection: Connection, tables: Tables): Promise<void> {
+async function drop(connection: PostgresConnection, tables: Tables): Promise<void> {
   await connection.query({ text: dropTables(tables) });
   await connection.query({
     text: `DELETE FROM ${tables.view} WHERE name = $1 AND generation = $2 AND NOT live`,
@@ -366,7 +366,7 @@ async function dropLater(connections: Connections, name: string, tables: Tables)
 function exclusively<T>(
   connections: Connections,
   name: string,
-  work: (connection: Connection) => Promise<T>,
+  work: (connection: PostgresConnection) => Promise<T>,
 ): Promise<T> {
   const lock = createHash("sha256").update(`annals ${name}`).digest().readBigInt64BE();
   return connections.transaction(async (connection) => {
@@ -375,7 +375,7 @@ function exclusively<T>(
   });
 }
 
-function generationOf(name: string, row: Row): Generation {
+function generationOf(name: string, row: PostgresRow): Generation {
   return {
     tables: tablesOf(name, Number(row[0])),
     uuid: String(row[1]),
@@ -388,7 +388,7 @@ function generationOf(name: string, row: Row): Generation {
 
 /** The live generation; undefined if there is no view. */
 export async function lookForLive(
-  connection: Connection,
+  connection: PostgresConnection,
   name: string,
 ): Promise<Generation | undefined> {
   try {

@@ -4,7 +4,7 @@
  */
 import { boolArray, hashArray, int4Array, int8Array, textArray } from "./array-parameter.ts";
 import type { EntityChange, NewestValues, ValueChange, ValueRow } from "./folded-writes.ts";
-import type { Connection, Statement } from "./postgres-connection.ts";
+import type { PostgresConnection, Statement } from "./postgres-connection.ts";
 import { newestOf, type Tables } from "./schema.ts";
 
 /** Maximum size of a statement: client and server hold several copies of its parameters. */
@@ -29,7 +29,7 @@ export interface RowWriter {
   changeValues(changes: readonly ValueChange[]): Promise<readonly ValueChange[]>;
 }
 
-export function createRowWriter(connection: Connection, tables: Tables): RowWriter {
+export function createRowWriter(connection: PostgresConnection, tables: Tables): RowWriter {
   const statements = statementsOf(tables);
   const run = (what: keyof typeof statements, values: Statement["values"]) =>
     connection.query({

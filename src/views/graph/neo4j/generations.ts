@@ -5,7 +5,7 @@
 import type { Neo4jServer } from "./connection.ts";
 import type { Names } from "./schema.ts";
 
-export interface Generations {
+export interface GraphGenerations {
   /** Creates the constraint of the metadata nodes. */
   prepare(): Promise<void>;
   /** Creates the label's constraint if it is missing. */
@@ -20,7 +20,7 @@ export interface Generations {
   clear(): Promise<void>;
 }
 
-export function createGenerations(server: Neo4jServer, names: Names): Generations {
+export function createGenerations(server: Neo4jServer, names: Names): GraphGenerations {
   const constrainLabel = async (label: string, property: string): Promise<void> => {
     try {
       await server.command(

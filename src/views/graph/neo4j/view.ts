@@ -16,7 +16,7 @@ import {
   severalModels,
 } from "../../../storage/view-origin.ts";
 import { type Neo4jServer, type Transaction, whole } from "./connection.ts";
-import { createGenerations, type Generations } from "./generations.ts";
+import { createGenerations, type GraphGenerations } from "./generations.ts";
 import {
   checkVersion,
   lockState,
@@ -236,7 +236,7 @@ const dropStaging = (names: Names): string =>
 async function openLive(
   server: Neo4jServer,
   names: Names,
-  generations: Generations,
+  generations: GraphGenerations,
   view: ServerView,
 ): Promise<MetadataNode> {
   const { model, log } = view.standby ? {} : view;
@@ -286,7 +286,7 @@ async function openLive(
 async function beginStaging(
   server: Neo4jServer,
   names: Names,
-  generations: Generations,
+  generations: GraphGenerations,
   { model, log }: ServerView,
   writer: string,
 ): Promise<MetadataNode> {

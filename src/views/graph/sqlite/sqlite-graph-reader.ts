@@ -12,7 +12,7 @@ import { createDumping, createStampsQuery } from "./edge-details.ts";
 import { createGraphNumbers } from "./id-dictionary.ts";
 import { createNeighbourhood } from "./neighbourhood.ts";
 import { graphSchema } from "./schema.ts";
-import { createFollowing, FIRST_PLACE, type Place, stepsOf } from "./traverse.ts";
+import { createFollowing, type EdgeCursor, FIRST_PLACE, stepsOf } from "./traverse.ts";
 
 /** Urns per slice: a few milliseconds, unless a node has very many edges. */
 const URNS_PER_SLICE_MAX = 100;
@@ -47,9 +47,9 @@ export function openSqliteGraphReader(path: string): GraphReader & Dump<GraphRow
   /** Reads the edges of one urn in pages. */
   async function* pagesOf(urn: string, steps: Steps): AsyncGenerator<readonly Followed[]> {
     for (const step of stepsOf(urn, steps)) {
-      let after: Place | undefined = FIRST_PLACE;
+      let after: EdgeCursor | undefined = FIRST_PLACE;
       while (after !== undefined) {
-        const place: Place = after;
+        const place: EdgeCursor = after;
         const { edges, last } = await read(() => following.page(urn, step, place));
         yield edges;
         after = last;

@@ -15,8 +15,8 @@ const EDGES_PER_GO_MAX = 4_000;
 const STEPS_MAX = 1_024;
 
 /** The end of a page of edges. */
-export type Place = readonly [position: number, ordinal: number];
-export const FIRST_PLACE: Place = [-1, -1];
+export type EdgeCursor = readonly [position: number, ordinal: number];
+export const FIRST_PLACE: EdgeCursor = [-1, -1];
 
 interface Following {
   /** The edges of several urns, in order; undefined if there are too many for one query. */
@@ -25,8 +25,8 @@ interface Following {
   page(
     urn: string,
     step: Step,
-    after: Place,
-  ): { readonly edges: readonly Followed[]; readonly last: Place | undefined };
+    after: EdgeCursor,
+  ): { readonly edges: readonly Followed[]; readonly last: EdgeCursor | undefined };
 }
 
 export const stepsOf = (urn: string, steps: Steps): readonly Step[] =>

@@ -19,22 +19,23 @@ export const fieldNames = {
   order: (field: string) => `order.${encoded(field)}`,
   part: (field: string) => `part.${encoded(field)}`,
   asText: (field: string) => `${AS_TEXT}.${encoded(field)}`,
-  words: (kind: Kind) => `words.${kind}`,
-  whole: (kind: Kind) => `whole.${kind}`,
+  words: (kind: TextFieldKind) => `words.${kind}`,
+  whole: (kind: TextFieldKind) => `whole.${kind}`,
 } as const;
 
 /** Prefix of fields with numbers and booleans as texts. A stored name. */
 export const AS_TEXT = "told";
 
 /** Texts of one boost, suggested ("s") or not ("t"): letter, then the boost in 64ths. */
-export type Kind = string;
+export type TextFieldKind = string;
 
-export const kindOf = (boost: number, suggested: boolean): Kind =>
+export const kindOf = (boost: number, suggested: boolean): TextFieldKind =>
   `${suggested ? "s" : "t"}${boost * 64}`.replace(".", "_");
 
-export const boostOf = (kind: Kind): number => Number(kind.slice(1).replace("_", ".")) / 64;
+export const boostOf = (kind: TextFieldKind): number =>
+  Number(kind.slice(1).replace("_", ".")) / 64;
 
-export const isSuggested = (kind: Kind): boolean => kind.startsWith("s");
+export const isSuggested = (kind: TextFieldKind): boolean => kind.startsWith("s");
 
 const NAME_MAX = 200;
 

@@ -1,11 +1,10 @@
 /** Builds the indexed form of a document: its stored text and its terms. */
-
 import type { Position } from "../../../core/position.ts";
 import { ownValue } from "../../../lib/own-value.ts";
 import type { FieldValue, SearchDocument } from "../search.ts";
 import { type SortKey, sortKey } from "../sort-key.ts";
 import { encodeDocument } from "../stored-document.ts";
-import { AS_TEXT, encoded, type Kind, kindOf } from "./fields.ts";
+import { AS_TEXT, encoded, kindOf, type TextFieldKind } from "./fields.ts";
 import {
   head,
   inUnitOrder,
@@ -50,7 +49,7 @@ export function indexDocument(document: SearchDocument, at: Position): string {
   });
 }
 
-export const kindsOf = ({ texts }: SearchDocument): readonly Kind[] =>
+export const kindsOf = ({ texts }: SearchDocument): readonly TextFieldKind[] =>
   texts.map(({ boost, suggested }) => kindOf(boost, suggested));
 
 function addValue(

@@ -9,7 +9,7 @@ import { ownCommand } from "../../../lib/command-hint.ts";
 import { typeOfError } from "../../../storage/elasticsearch/client.ts";
 import type { ElasticsearchReading } from "../../../storage/elasticsearch/elasticsearch-reading.ts";
 import type { StoredViewState } from "../../../storage/elasticsearch/view-metadata.ts";
-import { allOf, type Query } from "./query/clauses.ts";
+import { allOf, type QueryClause } from "./query/clauses.ts";
 import type { SearchKept, StoredSource } from "./search-shape.ts";
 
 export type Request = Omit<estypes.SearchRequest, "index" | "pit">;
@@ -49,7 +49,7 @@ export function createIndices(
   const asked = tooMany ? names.indices(generation) : index;
 
   /** Of many indices only those that are asked for. */
-  const narrowed = (query: Query | undefined): Query | undefined =>
+  const narrowed = (query: QueryClause | undefined): QueryClause | undefined =>
     tooMany
       ? allOf([
           { terms: { _index: index } },

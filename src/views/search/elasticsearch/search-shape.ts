@@ -14,13 +14,13 @@ import type { ViewSetting } from "../../../storage/elasticsearch/client.ts";
 import { partitionOf } from "../../../storage/elasticsearch/names.ts";
 import type { ViewShape } from "../../../storage/elasticsearch/view-metadata.ts";
 import type { SearchDocument } from "../search.ts";
-import { AS_TEXT, type Kind } from "./fields.ts";
+import { AS_TEXT, type TextFieldKind } from "./fields.ts";
 import { digest } from "./stored-text.ts";
 
 /** Metadata of the documents that readers need. */
 export interface SearchKept {
   /** Kinds of texts that documents have, or had. */
-  readonly kinds: readonly Kind[];
+  readonly kinds: readonly TextFieldKind[];
 }
 
 /** A document of an index, as it is kept. */

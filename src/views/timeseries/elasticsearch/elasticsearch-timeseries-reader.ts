@@ -35,7 +35,7 @@ import {
   timeseriesAsker,
   timeseriesShape,
 } from "./documents.ts";
-import { type Hit, pagesOf } from "./pages.ts";
+import { type EventHit, pagesOf } from "./pages.ts";
 import { findTask, type ServerTask } from "./tasks.ts";
 
 export interface ElasticsearchTimeseriesReader extends TimeseriesReader, Dump<TimeseriesRow> {
@@ -237,7 +237,7 @@ async function weighed({ ask }: ElasticsearchReading<Kept>, index: string) {
   }
 }
 
-async function* eventsIn(pages: AsyncIterable<readonly Hit[]>, onPage: () => void) {
+async function* eventsIn(pages: AsyncIterable<readonly EventHit[]>, onPage: () => void) {
   for await (const page of pages) {
     onPage();
     yield page.map(({ event }) => event);

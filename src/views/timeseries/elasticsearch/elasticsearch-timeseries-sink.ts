@@ -29,7 +29,7 @@ import {
   timeseriesAsker,
   timeseriesShape,
 } from "./documents.ts";
-import { type Hit, pagesOf } from "./pages.ts";
+import { type EventHit, pagesOf } from "./pages.ts";
 import { createTruncations, noted } from "./truncations.ts";
 
 /** Removals that are looked for together. */
@@ -118,7 +118,9 @@ const isAs = (stored: StoredEvent, { entityType: _, op: __, ...written }: Event)
 
 function createLooking(view: ElasticsearchView<Kept>) {
   /** In the generation that is written, whether readers see it or not. */
-  async function* stored(query: estypes.QueryDslQueryContainer): AsyncGenerator<readonly Hit[]> {
+  async function* stored(
+    query: estypes.QueryDslQueryContainer,
+  ): AsyncGenerator<readonly EventHit[]> {
     const { generation } = await view.state();
     yield* pagesOf(
       singleSearch((request) => view.server.send("read", request)),
@@ -146,7 +148,7 @@ function createLooking(view: ElasticsearchView<Kept>) {
   };
 
   function deletions(
-    { id, index, event }: Hit,
+    { id, index, event }: EventHit,
     removes: readonly Remove[],
   ): readonly PartitionWrite[] {
     const partition = view.names.parse(index)?.partition ?? "";

@@ -7,7 +7,7 @@ import { isTooLarge } from "../../../storage/elasticsearch/client.ts";
 import type { Search } from "../../../storage/elasticsearch/multi-search.ts";
 import type { StoredEvent } from "./documents.ts";
 
-export interface Hit {
+export interface EventHit {
   readonly id: string;
   readonly index: string;
   readonly event: StoredEvent;
@@ -32,11 +32,11 @@ const PAGE_CHARACTERS = 2_000_000;
 /** A page with a larger response is requested again with fewer documents. */
 const PAGE_BYTES_MAX = 128 * 1024 * 1024;
 
-export async function* pagesOf(search: Search, query: Query): AsyncGenerator<readonly Hit[]> {
+export async function* pagesOf(search: Search, query: Query): AsyncGenerator<readonly EventHit[]> {
   let size = Math.min(query.first ?? FIRST_MAX, FIRST_MAX);
   let after: StoredEvent | undefined;
   for (;;) {
-    let page: readonly Hit[];
+    let page: readonly EventHit[];
     try {
       page = await pageOf(search, query, size, after);
     } catch (error) {
@@ -59,7 +59,7 @@ async function pageOf(
   { index, query, sort, order }: Query,
   size: number,
   after: StoredEvent | undefined,
-): Promise<readonly Hit[]> {
+): Promise<readonly EventHit[]> {
   const found = await search({
     index: typeof index === "string" ? index : [...index],
     ignore_unavailable: true,
@@ -71,7 +71,7 @@ async function pageOf(
     sort: sort.map((field) => ({ [field]: order })),
     ...(after && { search_after: sort.map((field) => after[field]) }),
   });
-  const hits: Hit[] = [];
+  const hits: EventHit[] = [];
   for (const { _id, _index, _source } of found.hits.hits) {
     const event = _source as StoredEvent | undefined;
     if (event !== undefined) hits.push({ id: _id ?? "", index: _index, event });

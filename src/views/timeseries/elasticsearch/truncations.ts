@@ -14,7 +14,7 @@ import type { ElasticsearchView } from "../../../storage/elasticsearch/elasticse
 import { singleSearch } from "../../../storage/elasticsearch/multi-search.ts";
 import type { Truncate } from "./batch.ts";
 import { type Kept, type NotedTruncation, placeOfIndex, takenBy } from "./documents.ts";
-import { type Hit, pagesOf } from "./pages.ts";
+import { type EventHit, pagesOf } from "./pages.ts";
 import { findTask } from "./tasks.ts";
 
 interface Truncations {
@@ -129,7 +129,7 @@ export function createTruncations(view: ElasticsearchView<Kept>): Truncations {
         first: most,
       },
     );
-    const page: readonly Hit[] = (await pages.next()).value ?? [];
+    const page: readonly EventHit[] = (await pages.next()).value ?? [];
     const version = position(truncation.position);
     const passed = await view.write(page.map(({ id }) => ({ partition, id, version })));
     const deleted = truncation.deleted + page.length - passed.length;

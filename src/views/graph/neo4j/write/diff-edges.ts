@@ -71,13 +71,13 @@ export function createEdgeState(kept: readonly StoredEdge[]): EdgeState {
 }
 
 /** A difference between two sets of edges. */
-export interface Change {
+export interface EdgeChange {
   readonly created: readonly EdgeRow[];
   readonly updated: readonly { readonly before: StoredEdge; readonly row: EdgeRow }[];
   readonly removed: readonly StoredEdge[];
 }
 
-export function changeBetween(kept: readonly StoredEdge[], rows: Iterable<EdgeRow>): Change {
+export function changeBetween(kept: readonly StoredEdge[], rows: Iterable<EdgeRow>): EdgeChange {
   const gone = new Map(kept.map((edge) => [edge.id, edge]));
   const created: EdgeRow[] = [];
   const updated: { before: StoredEdge; row: EdgeRow }[] = [];

@@ -23,9 +23,9 @@ import {
 import { STATES } from "../schema.ts";
 import type { Writing } from "../view.ts";
 import {
-  type Change,
   changeBetween,
   createEdgeState,
+  type EdgeChange,
   recognised,
   samePlace,
 } from "./diff-edges.ts";
@@ -72,7 +72,7 @@ export function createEdgeWriter(label: string): EdgeWriter {
   /** Creates, updates and removes edges; returns the pairs whose leading edge may have changed. */
   async function send(
     transaction: Transaction,
-    { created, updated, removed }: Change,
+    { created, updated, removed }: EdgeChange,
   ): Promise<readonly Pair[]> {
     const sent: Promise<unknown>[] = [];
     const several: Pair[] = [];
@@ -113,7 +113,7 @@ export function createEdgeWriter(label: string): EdgeWriter {
   /** `pairs`: further pairs whose leading edge must be set. */
   async function make(
     transaction: Transaction,
-    change: Change,
+    change: EdgeChange,
     pairs: readonly Pair[] = [],
   ): Promise<void> {
     const { created, updated, removed } = change;

@@ -4,13 +4,13 @@ import type { SearchDocument } from "../../search.ts";
 import { decodeDocument } from "../../stored-document.ts";
 import type { Indices, Response } from "../indices.ts";
 import { fromUnitOrder } from "../stored-text.ts";
-import { allOf, type Query } from "./clauses.ts";
+import { allOf, type QueryClause } from "./clauses.ts";
 
 const CANDIDATES_MAX = 10_000;
 
 /** Rejects with `too_large` if there are too many. */
 export async function fetchCandidates(
-  query: Query,
+  query: QueryClause,
   indices: Indices,
 ): Promise<readonly SearchDocument[]> {
   const response = await indices.search({

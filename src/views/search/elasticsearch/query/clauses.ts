@@ -7,18 +7,22 @@ import { CatalogError } from "../../../../core/errors.ts";
 import type { FieldValue } from "../../search.ts";
 import { head } from "../stored-text.ts";
 
-export type Query = estypes.QueryDslQueryContainer;
+export type QueryClause = estypes.QueryDslQueryContainer;
 
-export const everything = (score: number): Query => ({ match_all: { boost: score } });
-export const nothing: Query = { match_none: {} };
-export const isNothing = (query: Query): boolean => query.match_none !== undefined;
+export const everything = (score: number): QueryClause => ({ match_all: { boost: score } });
+export const nothing: QueryClause = { match_none: {} };
+export const isNothing = (query: QueryClause): boolean => query.match_none !== undefined;
 
 /** Values of one query; the server takes no more than 65,536. */
 const TERMS_MAX = 50_000;
 
 /** One of the values is among the field's. */
-export function terms(field: string, values: readonly FieldValue[], score = 0): readonly Query[] {
-  const queries: Query[] = [];
+export function terms(
+  field: string,
+  values: readonly FieldValue[],
+  score = 0,
+): readonly QueryClause[] {
+  const queries: QueryClause[] = [];
   for (let from = 0; from < values.length; from += TERMS_MAX) {
     queries.push({ terms: { [field]: values.slice(from, from + TERMS_MAX), boost: score } });
   }
@@ -35,12 +39,12 @@ export const isTooLong = (stored: string): boolean =>
 export const ofFittingLength = (text: string): string =>
   isTooLong(text) ? head(text, BEGINNING_BYTES_MAX / 4) : text;
 
-export const prefix = (field: string, value: string, score = 0): Query => ({
+export const prefix = (field: string, value: string, score = 0): QueryClause => ({
   prefix: { [field]: { value, boost: score } },
 });
 
 /** The pattern's own signs are `*` and `?`; of others, `literal` makes what they stand for. */
-export const wildcard = (field: string, value: string): Query => ({
+export const wildcard = (field: string, value: string): QueryClause => ({
   wildcard: { [field]: { value, boost: 0 } },
 });
 
@@ -49,33 +53,33 @@ export const literal = (text: string): string => text.replace(/[*?\\]/g, "\\$&")
 export const range = (
   field: string,
   ends: Readonly<Partial<Record<"gt" | "gte" | "lt" | "lte", number | string>>>,
-): Query => ({ range: { [field]: { ...ends, boost: 0 } } });
+): QueryClause => ({ range: { [field]: { ...ends, boost: 0 } } });
 
-export const exists = (field: string): Query => ({ exists: { field, boost: 0 } });
+export const exists = (field: string): QueryClause => ({ exists: { field, boost: 0 } });
 
 /** The greatest score of those that hold. */
-export function best(queries: readonly Query[]): Query {
+export function best(queries: readonly QueryClause[]): QueryClause {
   const some = queries.filter((query) => !isNothing(query));
   if (some.length <= 1) return some[0] ?? nothing;
   return { dis_max: { queries: some, tie_breaker: 0 } };
 }
 
 /** One of them holds; no score. */
-export function anyOf(queries: readonly Query[]): Query {
+export function anyOf(queries: readonly QueryClause[]): QueryClause {
   const some = queries.filter((query) => !isNothing(query));
   if (some.length <= 1) return some[0] ?? nothing;
   return { bool: { should: some, minimum_should_match: 1, boost: 0 } };
 }
 
 /** All hold; no score. */
-export function allOf(queries: readonly Query[]): Query {
+export function allOf(queries: readonly QueryClause[]): QueryClause {
   if (queries.some(isNothing)) return nothing;
   return queries.length === 1 && queries[0] !== undefined
     ? queries[0]
     : { bool: { filter: [...queries], boost: 0 } };
 }
 
-export const noneOf = (queries: readonly Query[]): Query => ({
+export const noneOf = (queries: readonly QueryClause[]): QueryClause => ({
   bool: { must_not: queries.filter((query) => !isNothing(query)), boost: 0 },
 });
 
@@ -85,7 +89,7 @@ const CLAUSES_MAX = 1_000;
 const DEPTH_MAX = 24;
 
 /** Throws `too_large` for a query that a server would reject. */
-export function checkSize(query: Query): void {
+export function checkSize(query: QueryClause): void {
   const { clauses, depth } = sizeOf(query);
   const hint = "Use fewer words or filters";
   if (clauses > CLAUSES_MAX) {
@@ -103,13 +107,13 @@ interface Size {
   readonly depth: number;
 }
 
-function sizeOf(query: Query): Size {
+function sizeOf(query: QueryClause): Size {
   const { bool, dis_max, constant_score, match_phrase } = query;
-  const within: Query[] = [
+  const within: QueryClause[] = [
     ...[bool?.must, bool?.should, bool?.filter, bool?.must_not].flatMap((some) => some ?? []),
     ...(dis_max?.queries ?? []),
     ...(constant_score === undefined ? [] : [constant_score.filter]),
-  ] as Query[];
+  ] as QueryClause[];
   if (match_phrase !== undefined) {
     const words = Object.values(match_phrase).map((one) =>
       typeof one === "string" ? one : (one?.query ?? ""),

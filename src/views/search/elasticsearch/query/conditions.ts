@@ -13,7 +13,7 @@ import {
   literal,
   noneOf,
   prefix,
-  type Query,
+  type QueryClause,
   range,
   terms,
   wildcard,
@@ -21,7 +21,7 @@ import {
 
 type Of<K extends Condition["kind"]> = Extract<Condition, { kind: K }>;
 
-export function conditionQuery(condition: Condition): Query {
+export function conditionQuery(condition: Condition): QueryClause {
   switch (condition.kind) {
     case "equal":
       return equalQuery(condition);
@@ -40,7 +40,7 @@ export function conditionQuery(condition: Condition): Query {
   }
 }
 
-function everyQuery({ every }: Of<"every">): Query {
+function everyQuery({ every }: Of<"every">): QueryClause {
   const flat = every.flatMap(parts);
   if (flat.length === 0) return everything(0);
   const [nots, others] = [
@@ -75,7 +75,7 @@ function merged(conditions: readonly Condition[]): readonly Condition[] {
   ];
 }
 
-function equalQuery({ field, values }: Of<"equal">): Query {
+function equalQuery({ field, values }: Of<"equal">): QueryClause {
   const texts = values.filter((value) => typeof value === "string");
   const numbers = values.filter((value) => typeof value === "number");
   const truths = values.filter((value) => typeof value === "boolean");
@@ -91,7 +91,7 @@ function equalQuery({ field, values }: Of<"equal">): Query {
  * were cut are also indexed in pieces, and other values as texts in a separate field. The digest of a
  * cut text has only characters that no lower-case text has.
  */
-function likeQuery({ field, how, texts }: Of<"like">): Query {
+function likeQuery({ field, how, texts }: Of<"like">): QueryClause {
   const [order, part] = [fieldNames.order(field), fieldNames.part(field)];
   const asked = [...new Set(texts.map((text) => text.toWellFormed()))].filter(isLowerCase);
   const others = asked
@@ -108,7 +108,7 @@ function likeQuery({ field, how, texts }: Of<"like">): Query {
   }
   return anyOf([
     ...others,
-    ...asked.map(inUnitOrder).flatMap((text): readonly Query[] => {
+    ...asked.map(inUnitOrder).flatMap((text): readonly QueryClause[] => {
       if (how === "starts" || text === "") return [prefix(order, `t${text}`)];
       const pattern = literal(text);
       return how === "contains"
@@ -122,7 +122,7 @@ function likeQuery({ field, how, texts }: Of<"like">): Query {
 const isInNumbers = (text: string): boolean =>
   /^[-+.e\d]*$/.test(text) || "true".includes(text) || "false".includes(text);
 
-function likeOther(name: string, how: Of<"like">["how"], text: string): Query {
+function likeOther(name: string, how: Of<"like">["how"], text: string): QueryClause {
   if (text === "" && how !== "equals") return exists(name);
   switch (how) {
     case "equals":
@@ -145,7 +145,7 @@ const tooLong = (text: string, field: string): CatalogError =>
   );
 
 /** A range between ends of two types is empty; a range without ends has all numbers and texts. */
-function rangeQuery({ field, above, from, to, below }: Of<"range">): Query {
+function rangeQuery({ field, above, from, to, below }: Of<"range">): QueryClause {
   const given = Object.entries({ gt: above, gte: from, lte: to, lt: below }).filter(
     (end): end is [string, number | string] => end[1] !== undefined,
   );

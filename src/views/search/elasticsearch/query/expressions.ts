@@ -4,7 +4,7 @@
  * of servers.
  */
 import type { Expression, WordChoice } from "../../search.ts";
-import { boostOf, fieldNames, isSuggested, type Kind } from "../fields.ts";
+import { boostOf, fieldNames, isSuggested, type TextFieldKind } from "../fields.ts";
 import {
   inUnitOrder,
   storedBeginning,
@@ -21,7 +21,7 @@ import {
   nothing,
   ofFittingLength,
   prefix,
-  type Query,
+  type QueryClause,
   terms,
 } from "./clauses.ts";
 import { conditionQuery } from "./conditions.ts";
@@ -30,23 +30,23 @@ type Of<K extends Expression["kind"]> = Extract<Expression, { kind: K }>;
 export type TextLeaf = Of<"word"> | Of<"phrase"> | Of<"whole">;
 
 /** Documents that were evaluated one by one, by the score of a leaf. */
-export interface Level {
+export interface ScoreLevel {
   readonly score: number;
   readonly urns: readonly string[];
 }
 
 interface Terms {
   /** Kinds of the indexed texts. */
-  readonly kinds: readonly Kind[];
+  readonly kinds: readonly TextFieldKind[];
   /** Results for leaves that the index alone cannot evaluate (uncertainLeaves). */
-  readonly lookedUp: ReadonlyMap<TextLeaf, readonly Level[]>;
+  readonly lookedUp: ReadonlyMap<TextLeaf, readonly ScoreLevel[]>;
 }
 
 /** Maximum length of a phrase in the index; only the beginning of a longer one is searched there. */
 const PHRASE_WORDS_MAX = 32;
 
-export function expressionQuery(expression: Expression, known: Terms): Query {
-  const query = (one: Expression, scale: number): Query => {
+export function expressionQuery(expression: Expression, known: Terms): QueryClause {
+  const query = (one: Expression, scale: number): QueryClause => {
     switch (one.kind) {
       case "all":
         return everything(scale);
@@ -75,7 +75,7 @@ export function expressionQuery(expression: Expression, known: Terms): Query {
   return query(expression, 1);
 }
 
-function andQuery({ all }: Of<"and">, query: (one: Expression) => Query): Query {
+function andQuery({ all }: Of<"and">, query: (one: Expression) => QueryClause): QueryClause {
   if (all.length === 0) return everything(0);
   const must = all.filter(({ kind }) => kind !== "not").map(query);
   const refused = all.filter((one) => one.kind === "not").map(({ not }) => query(not));
@@ -83,10 +83,10 @@ function andQuery({ all }: Of<"and">, query: (one: Expression) => Query): Query 
   return { bool: { must, must_not: refused.filter((one) => !isNothing(one)) } };
 }
 
-const scored = (query: Query, score: number): Query =>
+const scored = (query: QueryClause, score: number): QueryClause =>
   isNothing(query) ? query : { constant_score: { filter: query, boost: score } };
 
-function leafQuery(leaf: TextLeaf, { kinds, lookedUp }: Terms, scale: number): Query {
+function leafQuery(leaf: TextLeaf, { kinds, lookedUp }: Terms, scale: number): QueryClause {
   const asked = "within" in leaf && leaf.within === "suggested" ? kinds.filter(isSuggested) : kinds;
   const levels = lookedUp.get(leaf) ?? [];
   return best([
@@ -96,7 +96,11 @@ function leafQuery(leaf: TextLeaf, { kinds, lookedUp }: Terms, scale: number): Q
 }
 
 /** The part of a leaf that the index can evaluate exactly, for texts of a kind. */
-function certainQueries(leaf: TextLeaf, kind: Kind, boost: number): readonly Query[] {
+function certainQueries(
+  leaf: TextLeaf,
+  kind: TextFieldKind,
+  boost: number,
+): readonly QueryClause[] {
   switch (leaf.kind) {
     case "word":
       return wordQueries(leaf.any, fieldNames.words(kind), boost);
@@ -115,7 +119,11 @@ function certainQueries(leaf: TextLeaf, kind: Kind, boost: number): readonly Que
   }
 }
 
-function wordQueries(any: readonly WordChoice[], field: string, boost: number): readonly Query[] {
+function wordQueries(
+  any: readonly WordChoice[],
+  field: string,
+  boost: number,
+): readonly QueryClause[] {
   const exact = Map.groupBy(
     any.filter((choice) => !choice.prefix),
     ({ weight }) => weight,
@@ -133,7 +141,7 @@ function wordQueries(any: readonly WordChoice[], field: string, boost: number): 
   ];
 }
 
-const phraseQuery = (words: readonly string[], kind: Kind): Query => ({
+const phraseQuery = (words: readonly string[], kind: TextFieldKind): QueryClause => ({
   match_phrase: { [fieldNames.words(kind)]: { query: words.map(storedWord).join(" ") } },
 });
 
@@ -155,12 +163,12 @@ function isUncertain(leaf: TextLeaf): boolean {
 export interface UncertainLeaf {
   readonly leaf: TextLeaf;
   readonly uncertain: TextLeaf;
-  readonly candidates: Query;
+  readonly candidates: QueryClause;
 }
 
 export function uncertainLeaves(
   expression: Expression,
-  kinds: readonly Kind[],
+  kinds: readonly TextFieldKind[],
 ): readonly UncertainLeaf[] {
   switch (expression.kind) {
     case "and":
@@ -182,7 +190,7 @@ export function uncertainLeaves(
   }
 }
 
-function uncertainLeaf(leaf: TextLeaf, kinds: readonly Kind[]): UncertainLeaf {
+function uncertainLeaf(leaf: TextLeaf, kinds: readonly TextFieldKind[]): UncertainLeaf {
   switch (leaf.kind) {
     case "word": {
       const any = leaf.any.filter(isLong);

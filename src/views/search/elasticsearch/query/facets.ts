@@ -10,7 +10,7 @@ import { decodeDocument } from "../../stored-document.ts";
 import { fieldNames } from "../fields.ts";
 import type { Indices, Response } from "../indices.ts";
 import { fromUnitOrder, readStoredText, storedText } from "../stored-text.ts";
-import { allOf, anyOf, type Query, terms } from "./clauses.ts";
+import { allOf, anyOf, type QueryClause, terms } from "./clauses.ts";
 
 type Aggregation = estypes.AggregationsAggregationContainer;
 
@@ -36,7 +36,7 @@ export function facetAggregations(facets: readonly FacetQuery[]): Record<string,
 export async function readFacets(
   facets: readonly FacetQuery[],
   { aggregations = {} }: Pick<Response, "aggregations">,
-  query: Query,
+  query: QueryClause,
   indices: Indices,
 ): Promise<readonly (readonly FacetValue[])[]> {
   return await Promise.all(
@@ -109,7 +109,7 @@ const single = ({ fields: [field], limit }: FrequentValues, perShard: number): A
 async function allSingle(
   facet: FrequentValues,
   result: Terms,
-  query: Query,
+  query: QueryClause,
   indices: Indices,
 ): Promise<readonly FacetValue[]> {
   let whole = result;
@@ -141,7 +141,7 @@ const pairs = (
 async function allPairs(
   facet: FrequentValues,
   result: Composite,
-  query: Query,
+  query: QueryClause,
   indices: Indices,
 ): Promise<readonly FacetValue[]> {
   const counted: FacetValue[] = [];

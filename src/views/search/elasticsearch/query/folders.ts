@@ -10,7 +10,15 @@ import { encoded, fieldNames } from "../fields.ts";
 import type { Indices } from "../indices.ts";
 import { fromUnitOrder, inUnitOrder, storedText } from "../stored-text.ts";
 import { fetchCandidates } from "./candidates.ts";
-import { anyOf, isTooLong, ofFittingLength, prefix, type Query, range, terms } from "./clauses.ts";
+import {
+  anyOf,
+  isTooLong,
+  ofFittingLength,
+  prefix,
+  type QueryClause,
+  range,
+  terms,
+} from "./clauses.ts";
 
 type Level = Pick<FolderQuery, "field" | "separator">;
 
@@ -28,7 +36,7 @@ interface Counted {
 /** `query` is the scope's. */
 export async function findFolders(
   { field, separator, path }: FolderQuery,
-  query: Query,
+  query: QueryClause,
   indices: Indices,
 ): Promise<Omit<FolderAnswer, "position">> {
   const before = (path + separator).toWellFormed();
@@ -36,7 +44,7 @@ export async function findFolders(
     return await findDeepFolders({ field, separator }, before, query, indices);
   }
   const level = { field, separator: separator.toWellFormed() };
-  const scope: Query = {
+  const scope: QueryClause = {
     bool: { filter: [query, prefix(fieldNames.text(field), inUnitOrder(before))] },
   };
   const counted = new Map<string, Counted>();
@@ -69,7 +77,7 @@ export async function findFolders(
 async function findDeepFolders(
   { field, separator }: Level,
   before: string,
-  query: Query,
+  query: QueryClause,
   indices: Indices,
 ): Promise<Omit<FolderAnswer, "position">> {
   const beginning = prefix(fieldNames.text(field), ofFittingLength(inUnitOrder(before)));
@@ -156,7 +164,7 @@ async function countAgain(
   counted: ReadonlyMap<string, Counted>,
   level: Level,
   before: string,
-  scope: Query,
+  scope: QueryClause,
   indices: Indices,
 ): Promise<void> {
   const uncertain = [...counted].filter(([, folder]) => folder.uncertain);
@@ -179,7 +187,7 @@ const docCount = (result: unknown): number =>
   (result as { readonly doc_count?: number } | undefined)?.doc_count ?? 0;
 
 /** In the folder or below it. */
-function isIn({ field, separator }: Level, folder: string): Query {
+function isIn({ field, separator }: Level, folder: string): QueryClause {
   const text = fieldNames.text(field);
   return anyOf([
     ...terms(text, [storedText(folder)]),
@@ -188,7 +196,7 @@ function isIn({ field, separator }: Level, folder: string): Query {
 }
 
 /** In any folder: a value continues after the separator, and not with another separator. */
-function inFolders({ field, separator }: Level, before: string): Query {
+function inFolders({ field, separator }: Level, before: string): QueryClause {
   const text = fieldNames.text(field);
   const [from, empty] = [inUnitOrder(before), inUnitOrder(before + separator)];
   return anyOf([

@@ -18,7 +18,7 @@ import { fieldNames } from "../fields.ts";
 import { readKey, storedKey, storedOrder } from "../index-document.ts";
 import type { Indices, Request, Response } from "../indices.ts";
 import { fromUnitOrder, inUnitOrder } from "../stored-text.ts";
-import type { Query } from "./clauses.ts";
+import type { QueryClause } from "./clauses.ts";
 
 type Page = Pick<SearchQuery, "sort" | "start" | "count" | "after">;
 type Place = estypes.SortResults;
@@ -35,7 +35,7 @@ interface FoundPage {
 /** `more` is added to the request for the hits. */
 export async function findPage(
   indices: Indices,
-  query: Query,
+  query: QueryClause,
   { sort, start, count: wanted, after }: Page,
   more: Request,
 ): Promise<FoundPage> {

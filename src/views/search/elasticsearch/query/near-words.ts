@@ -5,10 +5,10 @@
 import type { estypes } from "@elastic/elasticsearch";
 import { NearTest, type NearWord, nearest } from "../../near-words.ts";
 import type { Condition } from "../../search.ts";
-import { fieldNames, type Kind } from "../fields.ts";
+import { fieldNames, type TextFieldKind } from "../fields.ts";
 import type { SuggestingIndices } from "../indices.ts";
 import { storedBeginning, storedWord } from "../stored-text.ts";
-import { allOf, anyOf, prefix, type Query, terms } from "./clauses.ts";
+import { allOf, anyOf, prefix, type QueryClause, terms } from "./clauses.ts";
 import { conditionQuery } from "./conditions.ts";
 
 /** Candidates of a word in each index and kind of text. */
@@ -19,7 +19,10 @@ const CANDIDATES_MAX = 200;
 /** The near words of each word; of none where the indices have no texts. */
 export async function findNearWords(
   words: readonly string[],
-  { condition, kinds }: { readonly condition?: Condition; readonly kinds: readonly Kind[] },
+  {
+    condition,
+    kinds,
+  }: { readonly condition?: Condition; readonly kinds: readonly TextFieldKind[] },
   indices: SuggestingIndices,
 ): Promise<readonly (readonly NearWord[])[]> {
   const tests = words.map((word) => new NearTest(word));
@@ -35,7 +38,7 @@ export async function findNearWords(
       .slice(0, CANDIDATES_MAX),
   );
   if (candidates.every(({ length }) => length === 0)) return words.map(() => []);
-  const inTexts = (query: (field: string) => readonly Query[]): Query =>
+  const inTexts = (query: (field: string) => readonly QueryClause[]): QueryClause =>
     anyOf(kinds.flatMap((kind) => query(fieldNames.words(kind))));
   const counts = await count(indices, condition, [
     ...words.map((word) => inTexts((field) => [prefix(field, storedBeginning(word))])),
@@ -89,7 +92,7 @@ const suggester = (word: string, field: string): estypes.SearchTermSuggester => 
 async function count(
   indices: SuggestingIndices,
   condition: Condition | undefined,
-  queries: readonly Query[],
+  queries: readonly QueryClause[],
 ): Promise<readonly number[]> {
   const { aggregations } = await indices.search({
     query: allOf(condition === undefined ? [] : [conditionQuery(condition)]),

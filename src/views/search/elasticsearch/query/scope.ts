@@ -1,14 +1,14 @@
 /** Translates a search into a query; evaluates parts that the index alone cannot decide first. */
 import { evaluate } from "../../evaluate.ts";
 import type { Scope } from "../../search.ts";
-import type { Kind } from "../fields.ts";
+import type { TextFieldKind } from "../fields.ts";
 import type { Indices } from "../indices.ts";
 import { fetchCandidates } from "./candidates.ts";
-import { checkSize, isNothing, nothing, type Query } from "./clauses.ts";
+import { checkSize, isNothing, nothing, type QueryClause } from "./clauses.ts";
 import { conditionQuery } from "./conditions.ts";
 import {
   expressionQuery,
-  type Level,
+  type ScoreLevel,
   type TextLeaf,
   type UncertainLeaf,
   uncertainLeaves,
@@ -18,11 +18,11 @@ import { simplifiedExpression } from "./simplified-expression.ts";
 /** Throws `too_large` for a query that servers reject. */
 export async function scopeQuery(
   scope: Pick<Scope, "expression" | "condition">,
-  kinds: readonly Kind[],
+  kinds: readonly TextFieldKind[],
   indices: Indices,
-): Promise<Query> {
+): Promise<QueryClause> {
   const expression = simplifiedExpression(scope.expression);
-  const lookedUp = new Map<TextLeaf, readonly Level[]>();
+  const lookedUp = new Map<TextLeaf, readonly ScoreLevel[]>();
   for (const uncertain of uncertainLeaves(expression, kinds)) {
     lookedUp.set(uncertain.leaf, await lookUp(uncertain, indices));
   }
@@ -32,7 +32,7 @@ export async function scopeQuery(
   return narrowed;
 }
 
-function within(query: Query, condition: Parameters<typeof conditionQuery>[0]): Query {
+function within(query: QueryClause, condition: Parameters<typeof conditionQuery>[0]): QueryClause {
   const filter = conditionQuery(condition);
   if (isNothing(query) || isNothing(filter)) return nothing;
   return { bool: { must: [query], filter: [filter] } };
@@ -41,7 +41,7 @@ function within(query: Query, condition: Parameters<typeof conditionQuery>[0]): 
 async function lookUp(
   { uncertain, candidates }: UncertainLeaf,
   indices: Indices,
-): Promise<readonly Level[]> {
+): Promise<readonly ScoreLevel[]> {
   if (isNothing(candidates)) return [];
   checkSize(candidates);
   const found = (await fetchCandidates(candidates, indices)).flatMap((document) => {
