@@ -13,6 +13,7 @@ import {
   checkProse,
   checkSmallFiles,
   checkTopLevel,
+  checkTypeNames,
   type SourceFile,
   tidy,
 } from "./tidy/tidier.ts";
@@ -120,6 +121,12 @@ test("functions, interfaces and folders of sources are small", () => {
   );
   expect(own.flatMap(checkParts)).toEqual([]);
   expect(checkFolders(own.map(({ path }) => path))).toEqual([]);
+});
+
+test("each type name is exported by one file", () => {
+  expect(checkTypeNames(sources())).toEqual([]);
+  const files = ["src/a.ts", "src/b.ts"].map((path) => sample(path, "export interface Twice {}"));
+  expect(checkTypeNames(files)).toHaveLength(1);
 });
 
 test("a small file that one file of its folder imports is part of it", () => {

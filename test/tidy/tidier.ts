@@ -18,6 +18,7 @@ import {
   registries,
   replacedWords,
   replacements,
+  sharedTypeNames,
   smallFileLinesMax,
   testedExports,
   textRules,
@@ -126,6 +127,22 @@ function importedNames({ path, text }: SourceFile): readonly string[] {
     ),
     ...[...whole].map(([, all, late, module]) => targetOf(all ?? late ?? module ?? "")),
   ];
+}
+
+/** Types, interfaces and classes that several files export under one name. */
+export function checkTypeNames(files: readonly SourceFile[]): readonly Finding[] {
+  const exporters = new Map<string, string[]>();
+  for (const { path, text } of files) {
+    if (!/^(src|projections)\//.test(path) || /^src\/(web|client)\//.test(path)) continue;
+    for (const [, name = ""] of text.matchAll(/^export (?:interface|type|class) (\w+)/gm)) {
+      exporters.set(name, [...(exporters.get(name) ?? []), path]);
+    }
+  }
+  return [...exporters].flatMap(([name, paths]) =>
+    paths.length === 1 || sharedTypeNames.has(name)
+      ? []
+      : [`${name}: is exported by ${paths.join(" and ")}: give each a name of its own`],
+  );
 }
 
 const headingsOf = (text: string): ReadonlySet<string> =>

@@ -486,6 +486,11 @@ export const textRules: readonly TextRule[] = [
   },
 ];
 
+/** Type names that several modules export, most of them in adapters of the log. */
+export const sharedTypeNames: ReadonlySet<string> = new Set(
+  "Address Appender Batch Connection Filter Level LogReader".split(" "),
+);
+
 /** Exports that only tests import, by reason. A constant named `…Max` needs no entry: tests exceed it. */
 export const testedExports: ReadonlySet<string> = new Set([
   // Pure functions whose cases are tested one by one, below the function that calls them.
