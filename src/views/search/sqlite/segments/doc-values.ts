@@ -167,8 +167,8 @@ export class FieldValues {
   }
 }
 
-/** So many pairs are skipped without a search. */
-const NEAR = 4;
+/** All pairs are read, not searched, for a document among so many. */
+const DENSE_PAIRS = 8;
 
 // Functions by themselves: the compiler optimizes their loops for few types.
 
@@ -185,18 +185,23 @@ function countPairs(
   docs: Uint32Array,
   counts: Uint32Array,
 ): void {
-  let pair = 0;
-  let own = pairDocs[0] as number;
-  for (let at = 0; at < docs.length; at++) {
-    const doc = docs[at] as number;
-    for (let near = 0; own < doc; near++) {
-      pair = near < NEAR ? pair + 1 : seek(pairDocs, doc, pair);
-      own = pairDocs[pair] as number;
-    }
-    while (own === doc) {
-      const ordinal = (ordinals[pair++] as number) + 1;
+  if (docs.length * DENSE_PAIRS > pairDocs.length) {
+    const found = new Uint8Array(Math.max(pairDocs.at(-1) ?? 0, docs.at(-1) ?? 0) + 1);
+    for (let at = 0; at < docs.length; at++) found[docs[at] as number] = 1;
+    for (let pair = 0; pair < pairDocs.length; pair++) {
+      // Pairs of other documents count as those without a value.
+      const ordinal =
+        ((ordinals[pair] as number) + 1) * (found[pairDocs[pair] as number] as number);
       counts[ordinal] = (counts[ordinal] as number) + 1;
-      own = pairDocs[pair] as number;
+    }
+    return;
+  }
+  for (let at = 0, pair = 0; at < docs.length; at++) {
+    const doc = docs[at] as number;
+    pair = seek(pairDocs, doc, pair);
+    for (; pairDocs[pair] === doc; pair++) {
+      const ordinal = (ordinals[pair] as number) + 1;
+      counts[ordinal] = (counts[ordinal] as number) + 1;
     }
   }
 }
