@@ -15,6 +15,7 @@ import { textOf } from "../catalog/write/proposals/checked-proposals.ts";
 import { CatalogError } from "../core/errors.ts";
 import { type Connection, connect } from "../core/thread-calls.ts";
 import type { LargeBodies } from "../http/hooks/large-bodies.ts";
+import { collectGarbage, GARBAGE_BYTES } from "../lib/collect-garbage.ts";
 import type { BodyThread, BodyThreadData } from "./body-messages.ts";
 import { packProposals, unpackProposals } from "./packed-proposals.ts";
 
@@ -114,6 +115,7 @@ export function createBodyClient({
     expanded += bytes;
     void Promise.allSettled([isRead, aborted(signal)]).then(() => {
       expanded -= bytes;
+      if (bytes > GARBAGE_BYTES) collectGarbage();
       next();
     });
   }

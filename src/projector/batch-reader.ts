@@ -4,6 +4,7 @@
  */
 import type { PlacedChange } from "../core/change.ts";
 import { type Position, position } from "../core/position.ts";
+import { collectGarbage, GARBAGE_BYTES } from "../lib/collect-garbage.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { isLastPage } from "../log/merged-streams.ts";
 import { type Batch, type Decode, decodeBatch } from "./batch.ts";
@@ -41,13 +42,18 @@ export function createBatchReader({
   readonly viewStates: readonly ViewState[];
 }): BatchReader {
   const recent = createChangeCache();
+  /** Bytes of the records of the last page. */
+  let bytes = 0;
   return {
     async read(after, { limit, end, costly }) {
+      if (bytes > GARBAGE_BYTES) collectGarbage();
+      bytes = 0;
       const known = costly ? recent.from(after, { limit, end }) : undefined;
       if (known !== undefined) {
         return { batch: known, full: known.items.length === limit, atHead: false };
       }
       const page = await log.readAll(after, { limit });
+      bytes = page.reduce((sum, { data }) => sum + data.length, 0);
       const batch = decodeBatch(cutBatch(page, end), decode, after);
       if (!costly) {
         const later = viewStates.filter(({ view }) => view.costly === true);

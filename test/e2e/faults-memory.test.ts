@@ -1,8 +1,12 @@
-/** Many large bodies at once: the service rejects those beyond its limits and stays within 1 GiB. */
+/**
+ * Many large bodies at once: the service rejects those beyond its limits and stays within 1 GiB,
+ * also while the views apply them.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
+import { caughtUp } from "../support/caught-up.ts";
 import { createClient } from "../support/client.ts";
 import { startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -11,6 +15,8 @@ const MIB = 1024 * 1024;
 const bodyBytesMax = 64 * MIB;
 const senders = 50;
 const patience = 600_000;
+/** Large blocks return to the system when they are freed, as with the C library of the container image. */
+const imageMalloc = { MALLOC_MMAP_THRESHOLD_: "131072" };
 
 /** Peak memory of the process, in bytes. */
 function peakMemoryOf(pid: number): number {
@@ -61,18 +67,22 @@ test.for([
   async ([, make, statuses], { skip }) => {
     if (!existsSync("/proc/self/status")) return skip("no /proc has the memory of processes here");
     using directory = temporaryDirectory("annals-large-bodies");
-    const service = await startService(directory.path, { asInstalled: true });
+    const service = await startService(directory.path, { asInstalled: true, env: imageMalloc });
     const body = make();
     expect(body.length).toBeLessThanOrEqual(bodyBytesMax);
     const answers = await Promise.all(
       Array.from({ length: senders }, () => send(service.address, body)),
     );
-    expect(new Set(answers)).toEqual(new Set(statuses));
-    expect(peakMemoryOf(service.pid)).toBeLessThan(1024 * MIB);
-    const { status } = await createClient(service.address).upsert("urn:li:tag:after", "status", {
-      removed: false,
-    });
+    // A client that is still sending may see the connection close before it reads the response.
+    const read = answers.filter(
+      (answer) => answer !== "write EPIPE" && answer !== "read ECONNRESET",
+    );
+    expect(new Set(read)).toEqual(new Set(statuses));
+    const client = createClient(service.address);
+    const { status } = await client.upsert("urn:li:tag:after", "status", { removed: false });
     expect(status).toBe(200);
+    await caughtUp({ client, directory: directory.path });
+    expect(peakMemoryOf(service.pid)).toBeLessThan(1024 * MIB);
     expect(await service.stop()).toBe(0);
   },
 );

@@ -7,6 +7,7 @@
  */
 import { localUrl } from "../../config/addresses.ts";
 import type { Config } from "../../config/config.ts";
+import { collectGarbage } from "../../lib/collect-garbage.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { describeFailure, type ExitCode, exitCodes } from "../failure.ts";
 import type { ProcessOperations } from "../operations.ts";
@@ -73,15 +74,9 @@ function reportWaiting(logger: Logger): () => void {
   return () => clearInterval(timer);
 }
 
-/**
- * A start leaves some 20 MB of garbage. V8 releases them after a longer time without work; with
- * --expose-gc, as `npm start` has it, the service does so after the first requests, which the
- * collection would delay.
- */
+/** A start leaves some 20 MB of garbage. Collecting it earlier would delay the first requests. */
 function collectStartGarbage(): void {
-  const collect = () =>
-    void globalThis.gc?.({ type: "major", flavor: "last-resort", execution: "async" });
-  setTimeout(collect, GARBAGE_AFTER_MS).unref();
+  setTimeout(collectGarbage, GARBAGE_AFTER_MS).unref();
 }
 
 /** Resolves at the first signal; from then on the process ends by force if it does not by itself. */

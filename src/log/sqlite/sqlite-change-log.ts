@@ -22,7 +22,7 @@ export interface SqliteChangeLogOptions extends AppenderOptions {
   readonly readOnly?: boolean | undefined;
   /** Interval at which a waiting tail polls for appends of other processes; 40 when absent. */
   readonly pollIntervalMs?: number | undefined;
-  /** A page ends with the record that exceeds this size; 16 MiB when absent. */
+  /** A page ends with the record that exceeds this size; 4 MiB when absent. */
   readonly pageBytesMax?: number | undefined;
   /** ChangeLog.indexState of the log that appends in this process; a new state when absent. */
   readonly indexState?: SharedArrayBuffer | undefined;
@@ -41,7 +41,7 @@ const TAIL_PAGE = 1_000;
  * and `invalid` if it is damaged or its permissions do not suffice.
  */
 export async function openSqliteChangeLog(options: SqliteChangeLogOptions): Promise<ChangeLog> {
-  const { file, readOnly = false, pollIntervalMs = 40, pageBytesMax = 16 * 1024 * 1024 } = options;
+  const { file, readOnly = false, pollIntervalMs = 40, pageBytesMax = 4 * 1024 * 1024 } = options;
   const byte = readOnly ? undefined : checkWriteAheadLog(file);
   if (byte !== undefined) options.logger?.warn({ file, byte }, discarded);
   const database = openForReading(file, { create: !readOnly });

@@ -7,6 +7,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { assert } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import { connect } from "../../core/thread-calls.ts";
+import { collectGarbage } from "../../lib/collect-garbage.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import type { ParkingRecord } from "../../log/codecs/parking-codec.ts";
 import { decodeRecord } from "../../log/codecs/record-codec.ts";
@@ -136,11 +137,7 @@ async function open(stores: ThreadStores, config: unknown): Promise<void> {
   });
   running = { projector, log };
   owner.notify("progress", projector.progress());
-  setTimeout(collectStartGarbage, GARBAGE_AFTER_MS).unref();
-}
-
-function collectStartGarbage(): void {
-  void globalThis.gc?.({ type: "major", flavor: "last-resort", execution: "async" });
+  setTimeout(collectGarbage, GARBAGE_AFTER_MS).unref();
 }
 
 async function stop(): Promise<void> {

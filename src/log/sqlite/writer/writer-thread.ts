@@ -5,6 +5,7 @@
  */
 import { BroadcastChannel, parentPort, workerData } from "node:worker_threads";
 import { assert, CatalogError, saidBy } from "../../../core/errors.ts";
+import { collectGarbage, GARBAGE_BYTES } from "../../../lib/collect-garbage.ts";
 import { closeWriter } from "../../../storage/sqlite/close-writer.ts";
 import { createIndexState } from "../indexes/index-state.ts";
 import { wakeChannelName } from "../notify.ts";
@@ -31,8 +32,8 @@ const scavenge = createScavenger(database);
 const checkpoint = createCheckpointer(database);
 const readers = new BroadcastChannel(wakeChannelName(file));
 
-// Collects garbage of the start, as in the main thread (cli/commands/serve.ts).
-void globalThis.gc?.({ type: "major", flavor: "last-resort", execution: "async" });
+// The garbage of the start.
+collectGarbage();
 
 const post = (message: FromWriter): void => port.postMessage(message);
 
@@ -47,6 +48,7 @@ port.on("message", (message: ToWriter) => {
   try {
     if ("calls" in message) {
       post(writeBatch(message));
+      if (message.data.length > GARBAGE_BYTES) collectGarbage();
       readers.postMessage(null);
     } else post({ scavenged: scavenge(message) });
   } catch (error) {
