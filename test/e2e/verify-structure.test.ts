@@ -88,11 +88,14 @@ const damages: readonly (readonly [view: ViewName, what: string, sql: string])[]
   [
     "search",
     "a live document marked as deleted in the index",
-    `INSERT INTO tombstone (id, urn, turn) SELECT document, urn, 1 FROM entity
-     WHERE document IS NOT NULL LIMIT 1`,
+    "INSERT INTO tombstone (id, urn, turn) SELECT id, urn, 1 FROM document LIMIT 1",
   ],
-  ["search", "the last ids changed", "UPDATE state SET document = 0"],
-  ["search", "an entity with a wrong hash", "UPDATE entity SET hash = hash + 1 WHERE id = 3"],
+  ["search", "the last ids changed", "UPDATE sqlite_sequence SET seq = 0 WHERE name = 'document'"],
+  [
+    "search",
+    "a document with a wrong hash",
+    "UPDATE document SET hash = hash + 1 WHERE id = (SELECT min(id) FROM document)",
+  ],
   [
     "aspects",
     "a wrong entity type",

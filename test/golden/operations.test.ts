@@ -457,7 +457,7 @@ describe("4.2 restoreIndices", () => {
     damage("aspects", "UPDATE aspect_value SET value = '{}', actor = 'nobody'");
     damage("timeseries", "DELETE FROM event WHERE rowid % 2 = 0");
     damage("graph", "UPDATE edge SET updated_on = 7");
-    damage("search", "UPDATE entity SET document = NULL");
+    damage("search", "DELETE FROM document WHERE id % 2 = 0");
     const { batches, member } = partsOf(
       await operator.value("restoreIndices", { batchSize: 4 }, datahub),
     );

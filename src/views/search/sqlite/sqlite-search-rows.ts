@@ -28,6 +28,9 @@ function queriesOf(db: DatabaseSync): RowQueries {
   const index = createSegmentReader(db);
   const find = arrays<FoundColumns>("SELECT json, id FROM document WHERE hash = ? AND urn = ?");
   const countDocuments = arrays<readonly [number]>("SELECT count(*) FROM document");
+  const lastIds = arrays<readonly [given: number, indexed: number]>(`
+    SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'document'), 0),
+      coalesce((SELECT max(last) FROM segment), 0)`);
   const urnsAfter = objects<Position>(`
     SELECT hash, urn FROM document WHERE (hash, urn) > (?, ?) ORDER BY hash, urn LIMIT ${URNS_PER_PAGE}`);
 
@@ -52,8 +55,14 @@ function queriesOf(db: DatabaseSync): RowQueries {
         index.read(row, [0, row.bytes]);
       }
       const documents = numberOf(countDocuments);
-      if (documents === indexed) return [];
-      return [`the index has ${indexed} documents, the view has ${documents}`];
+      const [given = 0, last = 0] = lastIds.get() ?? [];
+      return [
+        ...(documents === indexed
+          ? []
+          : [`the index has ${indexed} documents, the view has ${documents}`]),
+        // The next documents would not be indexed.
+        ...(given < last ? ["the last id is not that of the documents"] : []),
+      ];
     } catch (error) {
       return [`the index cannot be read: ${saidBy(error)}`];
     }
