@@ -128,6 +128,7 @@ describe("the image", () => {
 
   test("runs the built package, and has no compiler", () => {
     const last = dockerfile.slice(dockerfile.lastIndexOf("\nFROM "));
+    expect(last).toContain("NODE_OPTIONS=--expose-gc");
     expect(last).toContain('ENTRYPOINT ["node", "dist/src/annals.mjs"]');
     expect(last).not.toMatch(/^RUN npm/m);
     expect(last).toContain("COPY --from=build /annals/dist ./dist");
