@@ -132,7 +132,7 @@ const without = (index: string) => (file: string) => {
 
 test.each([
   ["graph", "without an index", without("edge_out")],
-  ["search", "without an index", without("entity_hash")],
+  ["search", "without an index", without("document_hash")],
   ["graph", "without its description row", emptied("view")],
   ["search", "without its description row", emptied("view")],
   ["aspects", "garbage", garbage],
