@@ -225,11 +225,11 @@ describe("finding jobs", () => {
 });
 
 describe("an interrupted job", () => {
-  /** Starts a job that has reached a place when the process ends. */
-  async function cutOff(place?: unknown): Promise<string> {
+  /** Starts a job that has reached a checkpoint when the process ends. */
+  async function cutOff(checkpoint?: unknown): Promise<string> {
     const { work, begun } = heldRun();
     some = async (run) => {
-      if (place !== undefined) await run.report(counts(3), place);
+      if (checkpoint !== undefined) await run.report(counts(3), checkpoint);
       await work(run);
     };
     const jobs = await open("node", ["some"], 0);
@@ -254,16 +254,21 @@ describe("an interrupted job", () => {
     const jobs = await open();
     expect(await endOf(jobs, id)).toMatchObject({ state: "done", actor: "urn:li:corpuser:ada" });
     expect(runs).toHaveLength(1);
-    expect(runs[0]).toMatchObject({ id, request: { a: 1 }, place: undefined, counts: NOTHING });
+    expect(runs[0]).toMatchObject({
+      id,
+      request: { a: 1 },
+      checkpoint: undefined,
+      counts: NOTHING,
+    });
     expect(logged).toEqual(["an interrupted job resumes"]);
   });
 
-  test("an interrupted job resumes at its last reported place", async () => {
+  test("an interrupted job resumes at its last reported checkpoint", async () => {
     const id = await cutOff({ at: 7 });
     const runs: JobRun[] = [];
     some = async (run) => void runs.push(run);
     const job = await endOf(await open(), id);
-    expect(runs).toMatchObject([{ place: { at: 7 }, counts: counts(3) }]);
+    expect(runs).toMatchObject([{ checkpoint: { at: 7 }, counts: counts(3) }]);
     expect(job).toMatchObject({ state: "done", counts: counts(3), request: { a: 1 } });
   });
 
