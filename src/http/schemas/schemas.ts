@@ -356,3 +356,15 @@ export const namedSchemas: ReadonlyMap<Schema, string> = new Map([
   [lineageRelationship, "LineageRelationship"],
   [errorReply, "Error"],
 ]);
+
+/** Members of bodies that choose events of a timeseries. */
+export const timeRange = {
+  startTimeMillis: {
+    type: "integer",
+    description: "Start of the time range, in epoch milliseconds",
+  },
+  endTimeMillis: {
+    type: "integer",
+    description: "End of the time range, in epoch milliseconds",
+  },
+} as const;

@@ -92,14 +92,7 @@ const getTimeseriesAspectValues: Endpoint = {
     urn: schemas.urn,
     entity: { type: "string", description: "Type of the entity" },
     aspect: { type: "string", description: "Name of the timeseries aspect" },
-    startTimeMillis: {
-      type: "integer",
-      description: "Start of the time range, in epoch milliseconds",
-    },
-    endTimeMillis: {
-      type: "integer",
-      description: "End of the time range, in epoch milliseconds",
-    },
+    ...schemas.timeRange,
     limit: {
       type: "integer",
       description: "10,000 when absent or negative, which is the maximum",

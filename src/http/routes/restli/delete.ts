@@ -25,14 +25,7 @@ const deleteEntity: Endpoint = {
   body: objectWith(["urn"], {
     urn: schemas.urn,
     aspectName: { type: "string", description: "Name of a timeseries aspect" },
-    startTimeMillis: {
-      type: "integer",
-      description: "Start of the time range, in epoch milliseconds",
-    },
-    endTimeMillis: {
-      type: "integer",
-      description: "End of the time range, in epoch milliseconds",
-    },
+    ...schemas.timeRange,
     dryRun: { type: "boolean", description: "Only count what would be deleted" },
   }),
   reply: valueReply(
