@@ -26,7 +26,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   "src/storage/": ["src/core/", "src/lib/", "src/projector/", "node:", "dataloader"],
   "src/projector/": [
     ...["src/core/", "src/lib/", "src/log/", "src/storage/view-origin.ts", "src/telemetry/"],
-    ...["node:", "lru-cache"],
+    ...["src/storage/thread-priority.ts", "node:", "lru-cache"],
   ],
   "src/views/": [
     ...["src/core/", "src/lib/", "src/projector/sink.ts"],
@@ -35,6 +35,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
   // The projector's thread opens the stores for itself: handles do not cross threads.
   "src/projector/thread/projector-thread.ts": [
     ...["src/core/", "src/lib/", "src/log/", "src/projector/", "src/app/stores.ts", "node:"],
+    "src/storage/thread-priority.ts",
   ],
   "src/projector/rebuild/staging-thread.ts": [
     ...["src/core/", "src/lib/", "src/log/", "src/projector/", "src/app/stores.ts", "node:"],

@@ -2,16 +2,15 @@
  * Threads that build or verify views beside a service: at a low priority, and with pauses while the service is busy.
  * A thread does one task and ends.
  */
-import { readlinkSync } from "node:fs";
-import { setPriority } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 import { parentPort, Worker } from "node:worker_threads";
 import { assert, CatalogError } from "../../core/errors.ts";
 import { type Connection, connect, type Methods } from "../../core/thread-calls.ts";
+import { lowerPriority, VIEW_NICENESS } from "../../storage/thread-priority.ts";
 import { threadLimits } from "./thread-limits.ts";
 
 interface Yielding {
-  /** NICENESS when absent. */
+  /** VIEW_NICENESS when absent. */
   readonly niceness?: number | undefined;
   /** Number of threads that yield to the service at the same time: together they use half a core. */
   readonly threads?: number | undefined;
@@ -28,8 +27,6 @@ interface BackgroundThread<Task, Result> {
 /** The methods of the client that the thread calls include this one. */
 export type BackgroundOwner<Progress> = { readonly progress: (progress: Progress) => void };
 
-/** At a lower priority, the thread would not end, or reach a moving head, on a busy machine. */
-const NICENESS = 5;
 const PROGRESS_MS_MIN = 100;
 /** Utilization of the service's thread from which it counts as busy. */
 const BUSY = 0.4;
@@ -107,7 +104,7 @@ export function runInBackground<Task extends Yielding, Result, Owner extends Own
   let sentAt = 0;
   const owner: Connection<Owner> = connect<Owner>(port, {
     async run(task: Task) {
-      const { niceness = NICENESS, threads = 1 } = task;
+      const { niceness = VIEW_NICENESS, threads = 1 } = task;
       lowerPriority(niceness);
       try {
         return await work(task, {
@@ -133,14 +130,4 @@ export function runInBackground<Task extends Yielding, Result, Owner extends Own
       busy = isBusy;
     },
   } satisfies BackgroundThread<Task, Result>);
-}
-
-/** `niceness`: from 0, normal, to 19, lowest. Works on Linux only, the one system with thread ids. */
-function lowerPriority(niceness: number): void {
-  try {
-    const thread = Number(readlinkSync("/proc/thread-self").split("/").at(-1));
-    setPriority(thread, niceness);
-  } catch {
-    // The thread keeps the normal priority.
-  }
 }

@@ -11,6 +11,7 @@ import { collectGarbage } from "../../lib/collect-garbage.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import type { ParkingRecord } from "../../log/codecs/parking-codec.ts";
 import { decodeRecord } from "../../log/codecs/record-codec.ts";
+import { lowerPriority, VIEW_NICENESS } from "../../storage/thread-priority.ts";
 import { type Parked, readParking } from "../parking/parking.ts";
 import type { Unrestored } from "../parking/restore.ts";
 import { type ProjectorProgress, startProjector } from "../projector.ts";
@@ -120,6 +121,8 @@ async function open(stores: ThreadStores, config: unknown): Promise<void> {
     onStale,
   });
   const log = await stores.openLogReader(config);
+  // Not before, because the service waits for the stores at the start.
+  lowerPriority(VIEW_NICENESS);
   const projector = await startProjector({
     log,
     openLog: () => stores.openLogReader(config),

@@ -2,6 +2,7 @@
 import { workerData } from "node:worker_threads";
 import { Transfer } from "../../../../core/thread-calls.ts";
 import { openSqliteViewReader } from "../../../../storage/sqlite/sqlite-view.ts";
+import { lowerPriority, VIEW_NICENESS } from "../../../../storage/thread-priority.ts";
 import { searchSchema } from "../schema.ts";
 import type { Range } from "../segments/bytes.ts";
 import type { BuiltSegment } from "../segments/segment-builder.ts";
@@ -36,4 +37,5 @@ export interface MergeMethods {
   merge(range: Range): Merged;
 }
 
+lowerPriority(VIEW_NICENESS);
 serve(methods);

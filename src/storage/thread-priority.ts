@@ -1,0 +1,23 @@
+/** The priority of threads that keep views up to date. */
+import { readlinkSync } from "node:fs";
+import { setPriority } from "node:os";
+
+/**
+ * Niceness of the threads that keep views up to date. When there is too little CPU for all, threads that
+ * answer requests get three times the share of these. At a lower priority they would not reach a moving
+ * head on a busy machine.
+ */
+export const VIEW_NICENESS = 5;
+
+/**
+ * Lowers the priority of this thread. `niceness`: from 0, normal, to 19, lowest. Works on Linux only, the
+ * one system with thread ids; elsewhere the thread keeps the normal priority.
+ */
+export function lowerPriority(niceness: number): void {
+  try {
+    const thread = Number(readlinkSync("/proc/thread-self").split("/").at(-1));
+    setPriority(thread, niceness);
+  } catch {
+    // The thread keeps the normal priority.
+  }
+}
