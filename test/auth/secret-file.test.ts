@@ -89,7 +89,7 @@ describe.each([
 test("every file of a service is private to its owner, also in a directory that is open to all", async () => {
   chmodSync(directory.path, 0o755);
   const env = { ANNALS_LOG_LEVEL: "silent" };
-  const service = await startService(directory.path, { args: ["--auth", "on"], env });
+  await using service = await startService(directory.path, { args: ["--auth", "on"], env });
   const files = readdirSync(directory.path).filter((name) =>
     existsSync(join(directory.path, name)),
   );

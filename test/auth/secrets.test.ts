@@ -14,7 +14,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 test("no token or key is in the log, the views, the service's own log or its responses", async () => {
   using directory = temporaryDirectory();
   const env = { ANNALS_LOG_LEVEL: "trace" };
-  const service = await startService(directory.path, { args: ["--auth", "on"], env });
+  await using service = await startService(directory.path, { args: ["--auth", "on"], env });
   const client = createClient(service.address);
   const operator = tokenOf(directory.path);
   const { token, id } = await makeToken(client, { name: "secret" }, operator);

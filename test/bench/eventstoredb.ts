@@ -111,7 +111,7 @@ export async function benchEventStore(): Promise<void> {
  */
 async function benchService(connection: string, raw: number): Promise<void> {
   using directory = temporaryDirectory("annals-bench");
-  const service = await startService(directory.path, {
+  await using service = await startService(directory.path, {
     asInstalled: true,
     args: ["--log", connection],
   });

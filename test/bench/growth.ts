@@ -51,7 +51,7 @@ async function* benchSize(size: number): Figures {
   }
   // The first start writes the compile cache.
   await (await startService(data, { asInstalled: true })).stop();
-  const service = await startService(data, { asInstalled: true });
+  await using service = await startService(data, { asInstalled: true });
   try {
     yield { name: "start", value: service.startedInMs, unit: "ms", goal: 1_000 };
     await pause(idleMs);
@@ -61,7 +61,7 @@ async function* benchSize(size: number): Figures {
     await service.stop("SIGKILL");
   }
   const begun = performance.now();
-  const again = await startService(data, { asInstalled: true });
+  await using again = await startService(data, { asInstalled: true });
   await ready(again);
   const value = performance.now() - begun;
   await again.stop();

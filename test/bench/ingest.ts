@@ -35,7 +35,7 @@ interface Kind {
 export async function* benchIngest(): Figures {
   using directory = temporaryDirectory("annals-bench");
   using echo = await startEcho();
-  const service = await startService(directory.path, { asInstalled: true });
+  await using service = await startService(directory.path, { asInstalled: true });
   const common = { method: "POST", connections, seconds, url: service.address } as const;
   let fresh = entities;
   const created = (count: number, body: (first: number) => string, each = 1) => {

@@ -14,7 +14,7 @@ const urnOf = (name: string) => `urn:li:dataset:(urn:li:dataPlatform:hive,db.${n
 
 export async function benchLineage(): Promise<void> {
   using directory = temporaryDirectory("annals-bench");
-  const service = await startService(directory.path, { asInstalled: true });
+  await using service = await startService(directory.path, { asInstalled: true });
   const client = createClient(service.address);
   const proposals: object[] = [];
   let edges = 0;

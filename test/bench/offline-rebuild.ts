@@ -55,7 +55,7 @@ export async function benchOfflineRebuild(): Promise<void> {
 async function benchStart(directory: string, size: number): Promise<void> {
   const starts: number[] = [];
   for (let i = 0; i < startsOf; i++) {
-    const service = await startService(directory, { asInstalled: true });
+    await using service = await startService(directory, { asInstalled: true });
     starts.push(service.startedInMs);
     if (i === startsOf - 1) {
       await new Promise((resolve) => setTimeout(resolve, 2_000));

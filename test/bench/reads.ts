@@ -18,7 +18,7 @@ const goal = 0.5;
 
 export async function* benchReads(): Figures {
   using directory = temporaryDirectory("annals-bench");
-  const service = await startService(directory.path, { asInstalled: true });
+  await using service = await startService(directory.path, { asInstalled: true });
   const client = createClient(service.address);
   for (let first = 0; first < entities; first += 250) {
     await client.call("POST", "/aspects?action=ingestProposalBatch", batch(first, 500, 0));

@@ -87,7 +87,7 @@ async function inService(
   const config = readConfig({ data: directory.path }, {});
   await prepare(config);
   await rebuild(config, { views: [], onProgress: () => {}, logger: createLogger("silent") });
-  const service = await startService(directory.path, { asInstalled: true });
+  await using service = await startService(directory.path, { asInstalled: true });
   try {
     await settled(service);
     await use(service, operator(service, directory.path));

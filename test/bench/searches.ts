@@ -129,7 +129,7 @@ const mixed = (target: string, text: (word: number) => string) =>
 
 export async function benchSearches(entities: number, connections: number): Promise<void> {
   using directory = temporaryDirectory("annals-bench");
-  const service = await startService(directory.path, { asInstalled: true });
+  await using service = await startService(directory.path, { asInstalled: true });
   const client = createClient(service.address);
   await fill(service, entities);
   await caughtUp({ client, directory: directory.path });

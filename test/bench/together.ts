@@ -30,7 +30,7 @@ export async function benchTogether(): Promise<void> {
   using directory = temporaryDirectory("annals-bench");
   // Writes must not wait for locked views.
   const args = ["--projector-lag-max", "1000000"];
-  const service = await startService(directory.path, { args, asInstalled: true });
+  await using service = await startService(directory.path, { args, asInstalled: true });
   const client = createClient(service.address);
   for (let first = 0; first < entities; first += 250) {
     await client.call("POST", "/aspects?action=ingestProposalBatch", batch(first, 500, 0));

@@ -34,13 +34,13 @@ const options = {
 export async function* benchWaits(): Figures {
   using directory = temporaryDirectory("annals-bench");
   const data = directory.path;
-  const service = await startService(data, options);
+  await using service = await startService(data, options);
   try {
     yield* benchUse(service, data);
   } finally {
     await service.stop();
   }
-  const again = await startService(data, options);
+  await using again = await startService(data, options);
   try {
     yield* benchFirst(createClient(again.address));
   } finally {

@@ -32,7 +32,7 @@ const typed = ["warehouse", "table 123", "rows of events", "owners:user_7", "dom
 export async function benchWeb(): Promise<void> {
   if (browserPath === undefined) throw new Error("Chromium is not installed");
   using directory = temporaryDirectory("annals-bench");
-  const service = await startService(directory.path, { asInstalled: true });
+  await using service = await startService(directory.path, { asInstalled: true });
   const browser = await startChromium();
   try {
     await fill(service.address, directory.path);

@@ -31,7 +31,7 @@ let data: string;
 beforeAll(async () => {
   directory = temporaryDirectory();
   data = join(directory.path, "data");
-  const service = await startService(data);
+  await using service = await startService(data);
   const client = createClient(service.address);
   const reply = await client.upsert("urn:li:tag:cold", "tagProperties", { name: "cold" });
   expect(reply.status).toBe(200);
@@ -294,7 +294,7 @@ describe("check reports why a start would be rejected:", () => {
   test("nothing for valid data, also while a service runs", async () => {
     const own = copyOf("well");
     expect(await annals("check", "--data", own)).toMatchObject({ code: 0 });
-    const service = await startService(own);
+    await using service = await startService(own);
     expect(await annals("check", "--data", own)).toMatchObject({ code: 0 });
     await service.stop();
   });
@@ -316,7 +316,7 @@ describe("a temporary condition ends with 1:", () => {
   });
 
   test("a data directory that another process uses", async () => {
-    const service = await startService(data);
+    await using service = await startService(data);
     const { code, stderr } = await serve("--data", data);
     const verified = await annals("verify", "--data", data);
     await service.stop();
@@ -333,7 +333,7 @@ describe("a temporary condition ends with 1:", () => {
 
 test("the limit of annals log counts printed records, without records of jobs", async () => {
   const own = join(directory.path, "own-log");
-  const service = await startService(own);
+  await using service = await startService(own);
   const client = createClient(service.address);
   for (const name of ["one", "two"]) {
     const reply = await client.upsert(`urn:li:tag:${name}`, "tagProperties", { name });
@@ -361,7 +361,7 @@ test("the limit of annals log counts printed records, without records of jobs", 
 });
 
 test("a service on all interfaces without authentication logs a warning with its real address", async () => {
-  const service = await startService(data, { args: ["--host", "0.0.0.0", "--auth", "off"] });
+  await using service = await startService(data, { args: ["--host", "0.0.0.0", "--auth", "off"] });
   // A browser opens this one, and keeps the cookie of a session there.
   expect(service.address).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   await service.stop();
@@ -373,14 +373,14 @@ test("a service on all interfaces without authentication logs a warning with its
     msg: expect.stringContaining("everyone who reaches it may read and write"),
   });
   for (const args of [[], ["--host", "0.0.0.0"]]) {
-    const own = await startService(data, { args });
+    await using own = await startService(data, { args });
     await own.stop();
     expect(own.stderr()).toBe("");
   }
 });
 
 test("a service on all interfaces requires tokens by default", async () => {
-  const service = await startService(data, { args: ["--host", "0.0.0.0"] });
+  await using service = await startService(data, { args: ["--host", "0.0.0.0"] });
   const client = createClient(service.address);
   expect((await client.get("/health")).status).toBe(200);
   expect((await client.get("/entitiesV2/urn:li:tag:a")).status).toBe(401);
@@ -409,13 +409,13 @@ test("entities of types that the model lacks are logged at the start", async () 
   };
   writeFileSync(join(extension, "types", "PacketKey.avsc"), JSON.stringify(key));
   const own = join(directory.path, "packets");
-  const extended = await startService(own, { args: ["--model-extension", extension] });
+  await using extended = await startService(own, { args: ["--model-extension", extension] });
   const client = createClient(extended.address);
   await client.upsert("urn:li:packet:p1", "status", { removed: false });
   await extended.stop();
   expect(extended.stderr()).toMatch(/^\{.*first token is in this file"\}\n$/);
   for (let n = 0; n < 2; n++) {
-    const plain = await startService(own);
+    await using plain = await startService(own);
     await plain.stop();
     // The first start without the extension also logs the rebuild of the views.
     const lines = plain.stderr().trim().split("\n");

@@ -143,7 +143,7 @@ test("the first start logs the file of the admin token, and no start logs the to
   const data = join(directory.path, "data");
   const logs: string[] = [];
   for (let n = 0; n < 2; n++) {
-    const started = await startService(data, { env: { ANNALS_LOG_LEVEL: "debug" } });
+    await using started = await startService(data, { env: { ANNALS_LOG_LEVEL: "debug" } });
     await started.stop();
     logs.push(started.stderr());
   }

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { type Client, createClient, encoded, proposal } from "../support/client.ts";
 import { differencesFromRebuild } from "../support/rebuilt-views.ts";
-import { type ServiceProcess, startService } from "../support/service-process.ts";
+import { startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const kills = 8;
@@ -30,7 +30,7 @@ test(`acknowledged writes survive ${kills} kills under load`, { timeout: 240_000
   const acknowledged: Acknowledged = { properties: new Map(), profiles: new Map(), position: 0 };
   let written = 0;
   for (let round = 0; round < kills; round++) {
-    const service = await startService(directory.path);
+    await using service = await startService(directory.path);
     const client = createClient(service.address);
     await findAll(client, acknowledged);
     const stop = { now: false };
@@ -48,7 +48,7 @@ test(`acknowledged writes survive ${kills} kills under load`, { timeout: 240_000
   }
   expect(written).toBeGreaterThan(kills);
 
-  const last: ServiceProcess = await startService(directory.path);
+  await using last = await startService(directory.path);
   await findAll(createClient(last.address), acknowledged);
   expect(await last.stop()).toBe(0);
   const { records, differences } = await differencesFromRebuild(directory.path);

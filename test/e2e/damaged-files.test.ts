@@ -286,7 +286,7 @@ test("a view that fails the integrity check after a kill is rebuilt while the se
 }, async () => {
   using directory = temporaryDirectory("annals-damaged");
   fill(directory.path);
-  const service = await startService(directory.path);
+  await using service = await startService(directory.path);
   const client = createClient(service.address);
   await client.upsert("urn:li:tag:new", "tagProperties", { name: "numbat" });
   const file = join(directory.path, `aspects.sqlite`);

@@ -231,7 +231,7 @@ test("a damaged write-ahead log after a kill ends the start, and is left unchang
   timeout: 60_000,
 }, async () => {
   using directory = temporaryDirectory("annals-damaged");
-  const service = await startService(directory.path);
+  await using service = await startService(directory.path);
   const client = createClient(service.address);
   for (let n = 0; n < 40; n++) {
     await client.upsert(urnOf(n), "tagProperties", { name: `mark ${n}`.padEnd(4_000) });

@@ -78,7 +78,7 @@ describe("the service on a full disk", () => {
     disk.occupy(ballastBytes);
     const data = join(disk.path, "data");
     const acknowledged: Acknowledged = new Map();
-    const service = await startService(data, { env: quiet });
+    await using service = await startService(data, { env: quiet });
     const client = createClient(service.address);
     const refused = await writeUntilRefused(client, acknowledged);
     expect(refused).toMatchObject({ status: 503, body: { code: "unavailable" } });
@@ -101,11 +101,11 @@ describe("the service on a full disk", () => {
     disk.occupy(ballastBytes);
     const data = join(disk.path, "data");
     const acknowledged: Acknowledged = new Map();
-    const service = await startService(data, { env: quiet });
+    await using service = await startService(data, { env: quiet });
     await writeUntilRefused(createClient(service.address), acknowledged);
     await service.stop("SIGKILL");
     disk.fill();
-    const again = await startService(data, { env: { ANNALS_LOG_LEVEL: "error" } });
+    await using again = await startService(data, { env: { ANNALS_LOG_LEVEL: "error" } });
     const client = createClient(again.address);
     await findAll(client, acknowledged);
     expect(await write(client, 5_000, new Map())).toMatchObject({
@@ -130,11 +130,11 @@ describe("the service on a full disk", () => {
     using disk = made;
     const data = join(disk.path, "data");
     const acknowledged: Acknowledged = new Map();
-    const service = await startService(data, { env: quiet });
+    await using service = await startService(data, { env: quiet });
     for (let n = 0; n < 50; n++) await write(createClient(service.address), n, acknowledged);
     expect(await service.stop()).toBe(0);
     disk.fill();
-    const again = await startService(data, { env: { ANNALS_LOG_LEVEL: "error" } });
+    await using again = await startService(data, { env: { ANNALS_LOG_LEVEL: "error" } });
     expect(again.stderr()).toContain("the service starts read-only");
     const client = createClient(again.address);
     expect(await healthOf(client)).toMatchObject({
@@ -164,7 +164,7 @@ test("a file size limit rejects writes with the cause, and writes resume without
   if (limits !== true) return skip(limits.skipped);
   using directory = temporaryDirectory("annals-limited");
   const acknowledged: Acknowledged = new Map();
-  const service = await startService(directory.path, { env: quiet });
+  await using service = await startService(directory.path, { env: quiet });
   const client = createClient(service.address);
   for (let n = 0; n < 20; n++) await write(client, n, acknowledged);
   const { size } = statSync(join(directory.path, "log.sqlite-wal"));
@@ -187,14 +187,14 @@ test("a start on a read-only directory ends with one error message, and changes 
   using disk = made;
   const acknowledged: Acknowledged = new Map();
   const data = join(disk.path, "data");
-  const first = await startService(data);
+  await using first = await startService(data);
   await write(createClient(first.address), 1, acknowledged);
   expect(await first.stop()).toBe(0);
   disk.setReadOnly(true);
   const words = await startOrWords(data);
   expect(words).toMatch(/ended with 2 .*cannot use the data directory.*may be written/s);
   disk.setReadOnly(false);
-  const again = await startService(data);
+  await using again = await startService(data);
   await findAll(createClient(again.address), acknowledged);
   await endsWell(again, data);
 });
@@ -208,7 +208,7 @@ test("a write whose fsync fails is not acknowledged, and acknowledged writes sta
   using directory = temporaryDirectory("annals-fsync");
   const acknowledged: Acknowledged = new Map();
   const env = { ...fsync.env, ...quiet };
-  const service = await startService(directory.path, { env });
+  await using service = await startService(directory.path, { env });
   const client = createClient(service.address);
   for (let n = 0; n < 100; n++) expect((await write(client, n, acknowledged)).status).toBe(200);
   fsync.fail(true);
@@ -227,7 +227,7 @@ test("a write whose fsync fails is not acknowledged, and acknowledged writes sta
   for (let n = 300; n < 305; n++) expect((await write(client, n, acknowledged)).status).toBe(503);
   await service.stop("SIGKILL");
   fsync.fail(false);
-  const again = await startService(directory.path, { env });
+  await using again = await startService(directory.path, { env });
   const after = createClient(again.address);
   await findAll(after, acknowledged);
   // Rejected writes are not in the log either.

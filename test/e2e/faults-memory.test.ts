@@ -67,7 +67,10 @@ test.for([
   async ([, make, statuses], { skip }) => {
     if (!existsSync("/proc/self/status")) return skip("no /proc has the memory of processes here");
     using directory = temporaryDirectory("annals-large-bodies");
-    const service = await startService(directory.path, { asInstalled: true, env: imageMalloc });
+    await using service = await startService(directory.path, {
+      asInstalled: true,
+      env: imageMalloc,
+    });
     const body = make();
     expect(body.length).toBeLessThanOrEqual(bodyBytesMax);
     const answers = await Promise.all(

@@ -115,7 +115,7 @@ describe("the disk usage of a rebuild is that of the rebuilt views", () => {
   );
 
   test("repeated rebuilds in a service", async () => {
-    const service = await startService(directory.path);
+    await using service = await startService(directory.path);
     try {
       const client = createClient(service.address);
       const { value } = operatorOf({ client, directory: directory.path });

@@ -19,7 +19,8 @@ const own = { ANNALS_LOG_LEVEL: "warn", ANNALS_BUILT_IN_ENTITIES: "off" };
 /** Timeout of a start. */
 const startMsMax = 100_000;
 
-export interface ServiceProcess {
+/** Disposal ends a process that still runs, so that a test that fails leaves none behind. */
+export interface ServiceProcess extends AsyncDisposable {
   readonly address: string;
   readonly pid: number;
   /** Milliseconds from the start of the process to its start message. */
@@ -53,20 +54,27 @@ export async function startService(
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     stderr = (stderr + text).slice(-20_000);
   });
-  const address = await firstAddress(child, () => stderr);
+  const stop = async (signal: NodeJS.Signals = "SIGTERM") => {
+    if (child.exitCode !== null || child.signalCode !== null) {
+      return child.exitCode ?? child.signalCode;
+    }
+    const ended = once(child, "exit");
+    child.kill(signal);
+    const [code, by] = await ended;
+    return code ?? by;
+  };
+  const address = await firstAddress(child, () => stderr).catch(async (error) => {
+    await stop("SIGKILL");
+    throw error;
+  });
   return {
     address,
     pid: child.pid ?? 0,
     startedInMs: performance.now() - started,
     stderr: () => stderr,
-    async stop(signal = "SIGTERM") {
-      if (child.exitCode !== null || child.signalCode !== null) {
-        return child.exitCode ?? child.signalCode;
-      }
-      const ended = once(child, "exit");
-      child.kill(signal);
-      const [code, by] = await ended;
-      return code ?? by;
+    stop,
+    async [Symbol.asyncDispose]() {
+      await stop("SIGKILL");
     },
   };
 }
