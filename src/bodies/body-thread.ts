@@ -73,7 +73,7 @@ const compile = createBodyCompiler();
 /** By endpointId. */
 const validators = new Map<string, ValidateFunction>();
 
-function read({ endpoint: { id, name, body: schema }, body: bytes, ask }: ReadBodyMessage) {
+function read({ endpoint: { id, name, body: schema }, body: bytes, request }: ReadBodyMessage) {
   const { prepare, proposals: proposalsIn } = functions.get(id) ?? {};
   const text = jsonTextOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   // Frees the memory of the bytes now: no garbage collection may come before the text is parsed.
@@ -92,7 +92,7 @@ function read({ endpoint: { id, name, body: schema }, body: bytes, ask }: ReadBo
   }
   if (proposalsIn === undefined) return { body };
   const proposals = proposalsIn(
-    { ...ask, body, caller: {}, dialect: "interface", host: undefined },
+    { ...request, body, caller: {}, dialect: "interface", host: undefined },
     (snapshots) => proposalsOf(model, snapshots),
   );
   requireProposalsMax(proposals.length);

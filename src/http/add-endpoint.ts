@@ -32,7 +32,7 @@ declare module "fastify" {
 
 /** The parts of the server that every endpoint uses. */
 interface ServerContext {
-  readonly backing: ApiContext;
+  readonly context: ApiContext;
   readonly catalogFor: ((actor: string | undefined) => Catalog) | undefined;
   readonly replies: Replies;
   readonly rules: RequestRules;
@@ -47,8 +47,8 @@ interface ServerContext {
 }
 
 /** Adds the route of an endpoint, which calls the catalog of the caller and replies. */
-export function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: ServerContext): void {
-  const { catalogFor, replies, rules, streams } = around;
+export function addEndpoint(app: FastifyInstance, endpoint: Endpoint, server: ServerContext): void {
+  const { catalogFor, replies, rules, streams } = server;
   const { prepare, body, bodyBytesMax } = endpoint;
   app.route({
     method: endpoint.method,
@@ -59,15 +59,15 @@ export function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Se
       const state = startRequest(request.raw, endpoint);
       request.state = state;
       state.response = reply.raw;
-      around.endedTokens?.watch(reply, state);
+      server.endedTokens?.watch(reply, state);
       // The framework calls no parser for a request without body and content type.
       if (body !== undefined) request.body = body.type === "array" ? [] : {};
       const begin = (subject: string | undefined): void => {
-        refuseUnserved(endpoint, around.servesApi);
+        refuseUnserved(endpoint, server.servesApi);
         state.subject = subject;
-        state.ask = receive(request.raw, state, rules, subject);
+        state.apiRequest = receive(request.raw, state, rules, subject);
       };
-      identified(request, endpoint, around, begin, done as Done);
+      identified(request, endpoint, server, begin, done as Done);
     },
     ...(prepare !== undefined && {
       preValidation: (request, _, done) =>
@@ -78,22 +78,23 @@ export function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Se
     }),
     handler: (request, reply) => {
       const state = request.state as RequestState;
-      const ask = state.ask as ApiRequest;
+      const apiRequest = state.apiRequest as ApiRequest;
       const { headers } = request;
-      const path = endpoint.kind === "page" ? (request.params as ApiRequest["path"]) : ask.path;
+      const path =
+        endpoint.kind === "page" ? (request.params as ApiRequest["path"]) : apiRequest.path;
       const ending = () => endingOf(state, reply.raw);
       const { body: sent } = request;
-      const asked = { ...ask, body: sent, path, signal: () => ending().signal };
+      const asked = { ...apiRequest, body: sent, path, signal: () => ending().signal };
       if (sent instanceof ReadBodyHolder) Object.assign(asked, sent.read);
-      const backing =
+      const context =
         catalogFor === undefined
-          ? around.backing
-          : { ...around.backing, catalog: catalogFor(ask.caller.actor) };
+          ? server.context
+          : { ...server.context, catalog: catalogFor(apiRequest.caller.actor) };
       const succeed = (answer: Reply): ReturnType<Replies["succeed"]> => {
-        if (answer.audited !== undefined) noteAudited(around.audit, answer.audited, request);
+        if (answer.audited !== undefined) noteAudited(server.audit, answer.audited, request);
         return replies.succeed(reply, answer, endpoint, state.protocol);
       };
-      const answer = answerAt(endpoint, asked, { backing, headers, state });
+      const answer = answerAt(endpoint, asked, { context, headers, state });
       // A synchronous answer is sent without a promise.
       if (!(answer instanceof Promise) && answer.stream === undefined) {
         reply.send(succeed(answer));
@@ -106,7 +107,7 @@ export function addEndpoint(app: FastifyInstance, endpoint: Endpoint, around: Se
         const body = succeed(ready);
         if (ready.stream === undefined || request.method === "HEAD") return body;
         state.streamed = true;
-        const name = ask.caller.actor ?? request.socket.remoteAddress ?? "";
+        const name = apiRequest.caller.actor ?? request.socket.remoteAddress ?? "";
         return streams.send(ready.stream, reply, { name, ending: ending() });
       })();
     },

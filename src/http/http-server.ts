@@ -233,7 +233,7 @@ export function createHttpServer(options: HttpDoorOptions): FastifyInstance {
   compressResponses(app);
   for (const endpoint of [...table.endpoints, ...table.web]) {
     addEndpoint(app, endpoint, {
-      backing: { catalog, operations, proposals, metrics: metricsText, stale, now },
+      context: { catalog, operations, proposals, metrics: metricsText, stale, now },
       catalogFor: options.catalogFor,
       replies,
       rules,

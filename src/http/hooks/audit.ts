@@ -27,7 +27,7 @@ export function auditRequests(app: FastifyInstance, trail: Trail): void {
       trail.record({
         action: endpoint?.name ?? "none",
         outcome,
-        actor: state?.ask?.caller.actor ?? state?.failure?.actor,
+        actor: state?.apiRequest?.caller.actor ?? state?.failure?.actor,
         address: request.socket.remoteAddress,
         urn: refused ? undefined : urnOf(request.body),
         detail: refused ? state?.failure?.message : state?.failure?.code,
@@ -49,7 +49,7 @@ export function noteAudited(
   audited: NonNullable<Reply["audited"]>,
   request: FastifyRequest,
 ): void {
-  const actor = request.state?.ask?.caller.actor;
+  const actor = request.state?.apiRequest?.caller.actor;
   const address = request.socket.remoteAddress;
   for (const note of audited) trail?.record({ ...note, actor, address });
 }

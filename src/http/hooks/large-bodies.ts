@@ -14,7 +14,7 @@ export interface LargeBody {
   /** Transferred to the body thread. */
   readonly body: Uint8Array<ArrayBuffer>;
   /** The request without its body. */
-  readonly ask: Pick<ApiRequest, "key" | "path" | "parameters">;
+  readonly request: Pick<ApiRequest, "key" | "path" | "parameters">;
   /** Aborts when the response was sent or the client has disconnected. */
   readonly signal: AbortSignal;
 }

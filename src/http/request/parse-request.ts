@@ -26,7 +26,7 @@ export interface RequestState {
   readonly protocol: Protocol | undefined;
   /** The user of the request's token. */
   subject?: string | undefined;
-  ask: ApiRequest | undefined;
+  apiRequest: ApiRequest | undefined;
   unrouted: NotFoundRules | undefined;
   /** Of a read: the position of a not_found response. */
   shown?: Position;
@@ -70,7 +70,7 @@ export function startRequest(
 ): RequestState {
   const protocol =
     addressOf(request).resource === undefined ? undefined : readProtocol(request.headers);
-  return { endpoint, protocol, ask: undefined, unrouted: undefined };
+  return { endpoint, protocol, apiRequest: undefined, unrouted: undefined };
 }
 
 /**

@@ -22,36 +22,39 @@ const POSITION = /^\d{1,15}$/;
  */
 export function answerAt(
   endpoint: Endpoint,
-  ask: ApiRequest,
-  around: Around,
+  request: ApiRequest,
+  exchange: Exchange,
 ): Reply | Promise<Reply> {
   const { reads: read } = endpoint;
   if (read === undefined) {
-    const answer = endpoint.handle(ask, around.backing);
-    return endpoint.writes === true ? placedAfter(answer, around) : answer;
+    const answer = endpoint.handle(request, exchange.context);
+    return endpoint.writes === true ? placedAfter(answer, exchange) : answer;
   }
   const views = typeof read === "string" ? [read] : read;
-  const least = readPosition(around.headers[MIN_POSITION]);
-  const moment = asOfPointOf(ask.parameters);
+  const least = readPosition(exchange.headers[MIN_POSITION]);
+  const moment = asOfPointOf(request.parameters);
   if (moment !== undefined) {
     if (least !== undefined) throw bothAsked();
-    return answerAsOf(moment, endpoint, ask, around);
+    return answerAsOf(moment, endpoint, request, exchange);
   }
   return least === undefined
-    ? answerNow(views, endpoint, ask, around)
-    : answerOnceReached(least, views, endpoint, ask, around);
+    ? answerNow(views, endpoint, request, exchange)
+    : answerOnceReached(least, views, endpoint, request, exchange);
 }
 
 async function answerAsOf(
   moment: AsOfPoint,
   endpoint: Endpoint,
-  ask: ApiRequest,
-  { backing, state }: Around,
+  request: ApiRequest,
+  { context, state }: Exchange,
 ): Promise<Reply> {
-  const { catalog } = backing;
+  const { catalog } = context;
   const { shown: shownBy, ...reads } = await catalog.asOf(moment);
   try {
-    const answer = await endpoint.handle(ask, { ...backing, catalog: { ...catalog, ...reads } });
+    const answer = await endpoint.handle(request, {
+      ...context,
+      catalog: { ...catalog, ...reads },
+    });
     return { ...answer, position: shownBy() };
   } catch (error) {
     state.shown = shownBy();
@@ -63,37 +66,37 @@ async function answerOnceReached(
   least: Position,
   views: readonly ReadView[],
   endpoint: Endpoint,
-  ask: ApiRequest,
-  around: Around,
+  request: ApiRequest,
+  exchange: Exchange,
 ): Promise<Reply> {
-  await Promise.all(views.map((view) => around.backing.catalog.reach(view, least)));
+  await Promise.all(views.map((view) => exchange.context.catalog.reach(view, least)));
   // A view's checkpoint may lag behind records that do not concern it.
-  return answerNow(views, endpoint, ask, around, least);
+  return answerNow(views, endpoint, request, exchange, least);
 }
 
 function answerNow(
   views: readonly ReadView[],
   endpoint: Endpoint,
-  ask: ApiRequest,
-  { backing, state }: Around,
+  request: ApiRequest,
+  { context, state }: Exchange,
   reached = START,
 ): Reply | Promise<Reply> {
-  const least = Math.min(...views.map((view) => backing.catalog.positionOf(view)));
+  const least = Math.min(...views.map((view) => context.catalog.positionOf(view)));
   const atLeast = (shown: number): Position => position(Math.max(shown, reached));
   state.shown = atLeast(least);
-  const stale = staleAmong(views, backing);
+  const stale = staleAmong(views, context);
   const placed = (answer: Reply): Reply => ({
     ...answer,
     position: atLeast(answer.position ?? least),
     ...(stale !== undefined && { headers: { ...answer.headers, "x-annals-stale": stale } }),
   });
-  const answer = endpoint.handle(ask, backing);
+  const answer = endpoint.handle(request, context);
   return answer instanceof Promise ? answer.then(placed) : placed(answer);
 }
 
 /** `search; mend="annals rebuild search"`, for each view that was built with another model. */
-function staleAmong(views: readonly ReadView[], backing: ApiContext): string | undefined {
-  const stale = backing.stale();
+function staleAmong(views: readonly ReadView[], context: ApiContext): string | undefined {
+  const stale = context.stale();
   if (stale.size === 0) return undefined;
   const marks = views.flatMap((view) => {
     const command = stale.get(view);
@@ -102,13 +105,13 @@ function staleAmong(views: readonly ReadView[], backing: ApiContext): string | u
   return marks.length === 0 ? undefined : marks.join(", ");
 }
 
-async function placedAfter(answer: Reply | Promise<Reply>, { backing }: Around): Promise<Reply> {
+async function placedAfter(answer: Reply | Promise<Reply>, { context }: Exchange): Promise<Reply> {
   const written = await answer;
-  return { ...written, position: written.position ?? backing.catalog.positionOf("entities") };
+  return { ...written, position: written.position ?? context.catalog.positionOf("entities") };
 }
 
-interface Around {
-  readonly backing: ApiContext;
+interface Exchange {
+  readonly context: ApiContext;
   readonly headers: IncomingHttpHeaders;
   readonly state: Pick<RequestState, "shown">;
 }

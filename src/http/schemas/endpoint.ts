@@ -194,7 +194,7 @@ export interface Endpoint {
    * The proposals in the body, for endpoints that write aspects; `expand` turns snapshots into proposals.
    * The body thread calls it for large bodies (large-bodies.ts), so it depends only on its arguments.
    */
-  readonly proposals?: (ask: ApiRequest, expand: ExpandSnapshots) => readonly Proposal[];
+  readonly proposals?: (request: ApiRequest, expand: ExpandSnapshots) => readonly Proposal[];
   /** Maximum body size when less than the configured one. */
   readonly bodyBytesMax?: number;
   /** Its not_found is a normal result, not an error. */
@@ -202,7 +202,7 @@ export interface Endpoint {
   /** Reply of its example when that depends on the service; examples.ts has all others. */
   readonly exampleReply?: unknown;
   readonly errors: readonly ErrorCase[];
-  readonly handle: (ask: ApiRequest, backing: ApiContext) => Promise<Reply> | Reply;
+  readonly handle: (request: ApiRequest, context: ApiContext) => Promise<Reply> | Reply;
 }
 
 /** A rest.li resource: endpoints under one first path segment. */

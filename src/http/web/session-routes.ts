@@ -46,11 +46,13 @@ export function sessionRoutes(options: SessionOptions): readonly Endpoint[] {
       method: "GET",
       name: "getSession",
       summary: "The session of the browser",
-      handle: async (ask) => {
-        const token = sessionToken(text(ask, "cookie"), ask.host);
+      handle: async (request) => {
+        const token = sessionToken(text(request, "cookie"), request.host);
         const identity = token && (await authentication.identityOf(`Bearer ${token}`));
         if (token !== undefined && identity) return described(options, { token, ...identity });
-        return token === undefined ? described(options) : { ...described(options), ...ended(ask) };
+        return token === undefined
+          ? described(options)
+          : { ...described(options), ...ended(request) };
       },
     },
     {
@@ -72,12 +74,12 @@ export function sessionRoutes(options: SessionOptions): readonly Endpoint[] {
         },
       },
       bodyBytesMax,
-      handle: async (ask, { now }) => {
-        const started = await startedBy(ask, options);
+      handle: async (request, { now }) => {
+        const started = await startedBy(request, options);
         const token = started.token.trim();
         if (!TOKEN.test(token)) throw notToken();
         const authorization = `Bearer ${token}`;
-        await authentication.authenticate({ authorization, address: ask.address ?? "" });
+        await authentication.authenticate({ authorization, address: request.address ?? "" });
         const identity = await authentication.identityOf(authorization);
         if (identity === undefined) throw notToken();
         const { expiresAt } = identity;
@@ -88,7 +90,7 @@ export function sessionRoutes(options: SessionOptions): readonly Endpoint[] {
         return {
           ...described(options, { token, ...identity }),
           position: started.position,
-          headers: { "set-cookie": sessionCookie({ token, seconds }, headersOf(ask)) },
+          headers: { "set-cookie": sessionCookie({ token, seconds }, headersOf(request)) },
         };
       },
     },
@@ -97,10 +99,10 @@ export function sessionRoutes(options: SessionOptions): readonly Endpoint[] {
       method: "DELETE",
       name: "endSession",
       summary: "Ends the session; an access token that it began with stays valid",
-      handle: async (ask) => {
-        const token = sessionToken(text(ask, "cookie"), ask.host);
+      handle: async (request) => {
+        const token = sessionToken(text(request, "cookie"), request.host);
         if (token !== undefined) await options.signIn?.sessions.end(token);
-        return { ...described(options), ...ended(ask) };
+        return { ...described(options), ...ended(request) };
       },
     },
   ];
@@ -157,13 +159,13 @@ function described(
   return { json: JSON.stringify(json), keep: false };
 }
 
-const ended = (ask: ApiRequest): Pick<Reply, "headers"> => ({
-  headers: { "set-cookie": sessionCookie({ token: "", seconds: 0 }, headersOf(ask)) },
+const ended = (request: ApiRequest): Pick<Reply, "headers"> => ({
+  headers: { "set-cookie": sessionCookie({ token: "", seconds: 0 }, headersOf(request)) },
 });
 
-const headersOf = (ask: ApiRequest) => ({
-  host: ask.host,
-  "x-forwarded-proto": text(ask, "x-forwarded-proto"),
+const headersOf = (request: ApiRequest) => ({
+  host: request.host,
+  "x-forwarded-proto": text(request, "x-forwarded-proto"),
 });
 
 const text = ({ parameters }: ApiRequest, name: string): string | undefined =>

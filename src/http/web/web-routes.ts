@@ -87,7 +87,7 @@ export function webRoutes(web: WebApp | undefined): readonly Endpoint[] {
           about: "Codings of the response",
         },
       ],
-      handle: async (ask) => (await file(web, ask)) ?? page(web),
+      handle: async (request) => (await file(web, request)) ?? page(web),
     },
   ];
 }

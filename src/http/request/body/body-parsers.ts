@@ -49,13 +49,17 @@ interface BodyReading {
 }
 
 function largeBodyOf(request: FastifyRequest, body: Buffer): LargeBody {
-  const { endpoint, ask, response } = request.state as RequestState;
-  const { key, path, parameters } = ask as ApiRequest;
+  const { endpoint, apiRequest, response } = request.state as RequestState;
+  const { key, path, parameters } = apiRequest as ApiRequest;
   const { kind, name, body: schema } = endpoint as Endpoint;
   return {
     endpoint: { id: endpointId(endpoint as Endpoint), name, body: schema },
     body: transferable(body),
-    ask: { key, path: kind === "page" ? (request.params as ApiRequest["path"]) : path, parameters },
+    request: {
+      key,
+      path: kind === "page" ? (request.params as ApiRequest["path"]) : path,
+      parameters,
+    },
     signal: endingOf(request.state as RequestState, response as ServerResponse).signal,
   };
 }

@@ -40,7 +40,7 @@ const placeSchema: Schema = {
 const consumerOffsets = (
   kind: string,
   about: string,
-  read: (backing: ApiContext) => Promise<readonly TopicOffsets[]>,
+  read: (context: ApiContext) => Promise<readonly TopicOffsets[]>,
 ): Endpoint => ({
   method: "GET",
   kind: "page",
@@ -56,9 +56,9 @@ const consumerOffsets = (
   ],
   reply: placeSchema,
   errors: [{ code: "unavailable", when: "Kafka does not answer" }],
-  async handle({ parameters }, backing) {
+  async handle({ parameters }, context) {
     const { detailed = false } = parameters as { detailed?: boolean };
-    return { json: JSON.stringify(lagByGroup(await read(backing), detailed)) };
+    return { json: JSON.stringify(lagByGroup(await read(context), detailed)) };
   },
 });
 

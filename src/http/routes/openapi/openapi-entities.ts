@@ -58,9 +58,9 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       summary: "Check whether an entity exists",
       parameters: [forms.entity, forms.urn, forms.includeSoftDelete, ...asOfParameters],
       status: 204,
-      async handle(ask, { catalog }) {
-        const { urn } = targetOf(ask, names);
-        const { includeSoftDelete = false } = ask.parameters as Query;
+      async handle(request, { catalog }) {
+        const { urn } = targetOf(request, names);
+        const { includeSoftDelete = false } = request.parameters as Query;
         if (!(await catalog.exists(urn, { includeSoftDelete }))) throw noEntity(urn);
         return {};
       },
@@ -76,9 +76,9 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       ],
       reply: forms.entityOut[version],
       missing: true,
-      async handle(ask, { catalog }) {
-        const { urn, entityType } = targetOf(ask, names);
-        const asked = ask.parameters as Query;
+      async handle(request, { catalog }) {
+        const { urn, entityType } = targetOf(request, names);
+        const asked = request.parameters as Query;
         const aspects = namedAspects(names, entityType, asked) ?? [];
         const member = { ...Object.fromEntries(aspects.map((name) => [name, {}])), urn };
         const [found] = await findMembers([member], { entityType, names, catalog });
@@ -97,10 +97,10 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
         ...asOfParameters,
       ],
       status: 204,
-      async handle(ask, { catalog }) {
-        const target = targetOf(ask, names);
+      async handle(request, { catalog }) {
+        const target = targetOf(request, names);
         const { urn, aspect } = target;
-        const { includeSoftDelete = false } = ask.parameters as Query;
+        const { includeSoftDelete = false } = request.parameters as Query;
         const there = await findShown(catalog, target, 0);
         if (there === undefined || !(await catalog.exists(urn, { includeSoftDelete }))) {
           throw noAspect(urn, aspect);
@@ -123,10 +123,10 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       ],
       reply: forms.aspectOut,
       missing: true,
-      async handle(ask, { catalog }) {
-        const target = targetOf(ask, names);
+      async handle(request, { catalog }) {
+        const target = targetOf(request, names);
         const { urn, aspect } = target;
-        const { version: number = 0, systemMetadata = false } = ask.parameters as Query;
+        const { version: number = 0, systemMetadata = false } = request.parameters as Query;
         const found = await findShown(catalog, target, number);
         if (found === undefined) throw noAspect(urn, aspect, number);
         return { json: aspectText(found, { systemMetadata }) };
@@ -149,14 +149,14 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
         { code: "not_found", when: "the entity type is unknown" },
         ...asOfErrors,
       ],
-      async handle(ask, { catalog }) {
-        const entityType = names.known(ask.path.entity ?? "", "not_found");
-        const found = await findMembers(ask.body as readonly Member[], {
+      async handle(request, { catalog }) {
+        const entityType = names.known(request.path.entity ?? "", "not_found");
+        const found = await findMembers(request.body as readonly Member[], {
           entityType,
           names,
           catalog,
         });
-        const { systemMetadata = false } = ask.parameters as Query;
+        const { systemMetadata = false } = request.parameters as Query;
         return { json: entitiesText(found, { version, systemMetadata }) };
       },
     },

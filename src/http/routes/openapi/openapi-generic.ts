@@ -47,10 +47,10 @@ function ofUrnType(endpoint: Endpoint, name: string): Endpoint {
     path,
     name,
     parameters: endpoint.parameters?.filter((parameter) => parameter.name !== "entity"),
-    handle: (ask, backing) =>
+    handle: (request, context) =>
       endpoint.handle(
-        { ...ask, path: { ...ask.path, entity: entityTypeOf(ask.path.urn ?? "") } },
-        backing,
+        { ...request, path: { ...request.path, entity: entityTypeOf(request.path.urn ?? "") } },
+        context,
       ),
   };
 }
@@ -75,22 +75,22 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
     );
 
   async function many(
-    ask: ApiRequest,
-    backing: ApiContext,
+    request: ApiRequest,
+    context: ApiContext,
     changeType: "UPSERT" | "PATCH",
   ): Promise<Reply> {
-    const { async = true, systemMetadata = false } = ask.parameters as Query;
-    const proposals = ask.proposals ?? listed(ask, changeType);
+    const { async = true, systemMetadata = false } = request.parameters as Query;
+    const proposals = request.proposals ?? listed(request, changeType);
     if (async && changeType === "PATCH") {
-      return { ...(await write(proposals, ask, backing)), status: 202 };
+      return { ...(await write(proposals, request, context)), status: 202 };
     }
-    const created = await createdByPatches(proposals, backing.catalog);
-    const answer = await write(proposals, ask, backing);
+    const created = await createdByPatches(proposals, context.catalog);
+    const answer = await write(proposals, request, context);
     const traceId = async ? traceIdOf(answer) : undefined;
     const members: string[] = [];
     const byName = Map.groupBy(proposals, nameIn);
-    for (const name of jsonObject(ask.body) ? Object.keys(ask.body) : byName.keys()) {
-      const found = await written(byName.get(name) ?? [], backing.catalog, names, created);
+    for (const name of jsonObject(request.body) ? Object.keys(request.body) : byName.keys()) {
+      const found = await written(byName.get(name) ?? [], context.catalog, names, created);
       const text = entitiesText(found, { version: "v3", systemMetadata, traceId });
       members.push(`${JSON.stringify(name)}:${text}`);
     }
@@ -110,8 +110,8 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
       parameters,
       body: byType(forms.entitiesIn),
       reply,
-      proposals: (ask) => listed(ask, "UPSERT"),
-      handle: (ask, backing) => many(ask, backing, "UPSERT"),
+      proposals: (request) => listed(request, "UPSERT"),
+      handle: (request, context) => many(request, context, "UPSERT"),
     },
     {
       ...change,
@@ -123,8 +123,8 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
       parameters,
       body: byType(forms.entitiesIn),
       reply,
-      proposals: (ask) => listed(ask, "PATCH"),
-      handle: (ask, backing) => many(ask, backing, "PATCH"),
+      proposals: (request) => listed(request, "PATCH"),
+      handle: (request, context) => many(request, context, "PATCH"),
     },
     {
       ...row,

@@ -156,9 +156,9 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
       conditional: true,
       errors: writeErrors,
       proposals: ({ body }) => (body as readonly unknown[]).map(proposalIn),
-      async handle(ask, backing) {
-        const proposals = ask.proposals ?? (ask.body as readonly unknown[]).map(proposalIn);
-        return writtenUrns(await write(proposals, ask, backing));
+      async handle(request, context) {
+        const proposals = request.proposals ?? (request.body as readonly unknown[]).map(proposalIn);
+        return writtenUrns(await write(proposals, request, context));
       },
     },
     {
@@ -177,8 +177,11 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
       reply: { type: "array", items: { type: "object" } },
       writes: true,
       errors: writeErrors,
-      async handle(ask, backing) {
-        const { urns = [], soft = true } = ask.parameters as { urns?: string[]; soft?: boolean };
+      async handle(request, context) {
+        const { urns = [], soft = true } = request.parameters as {
+          urns?: string[];
+          soft?: boolean;
+        };
         if (soft) {
           const proposals = urns.map((entityUrn) => ({
             entityType: entityTypeOf(entityUrn),
@@ -187,15 +190,15 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
             aspectName: "status",
             aspect: { value: { removed: true }, contentType: "application/json" },
           }));
-          const answer = await write(proposals, ask, backing);
+          const answer = await write(proposals, request, context);
           return { ...answer, json: JSON.stringify(urns.map((urn) => ({ urn, rows: 1 }))) };
         }
         // Each is a delete of its own: what would be refused is refused before the first.
-        for (const urn of urns) await backing.catalog.delete({ urn, dryRun: true }, ask.caller);
+        for (const urn of urns) await context.catalog.delete({ urn, dryRun: true }, request.caller);
         const deleted = [];
         let position: Reply["position"];
         for (const urn of urns) {
-          const gone = await backing.catalog.delete({ urn }, ask.caller);
+          const gone = await context.catalog.delete({ urn }, request.caller);
           position = gone.position ?? position;
           deleted.push({ urn: gone.urn, rows: gone.rows ?? 0 });
         }
@@ -235,9 +238,13 @@ const platformRoute = (path: string, name: string): Endpoint => ({
   conditional: true,
   errors: [...writeErrors, nothingToDelete],
   proposals: ({ body }) => placed(body as readonly Proposal[]),
-  handle: async (ask, backing) =>
+  handle: async (request, context) =>
     writtenUrns(
-      await write(ask.proposals ?? placed(ask.body as readonly Proposal[]), ask, backing),
+      await write(
+        request.proposals ?? placed(request.body as readonly Proposal[]),
+        request,
+        context,
+      ),
     ),
 });
 

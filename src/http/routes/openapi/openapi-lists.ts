@@ -148,11 +148,11 @@ export function entityLists(version: Version, names: ModelNames): readonly Endpo
       about,
       parameters: [forms.entity, ...finding, ...forms.aspects],
       reply: pageOf(version),
-      handle({ path, parameters }, backing) {
+      handle({ path, parameters }, context) {
         const asked = parameters as Query;
         const entityType = names.entity(path.entity ?? "");
         const aspects = namedAspects(names, entityType, asked) ?? "all";
-        return page({ entities: [entityType] }, { asked, aspects, version, backing });
+        return page({ entities: [entityType] }, { asked, aspects, version, context });
       },
     },
     {
@@ -177,7 +177,7 @@ export function entityLists(version: Version, names: ModelNames): readonly Endpo
         },
       },
       reply: pageOf(version),
-      handle({ parameters, body }, backing) {
+      handle({ parameters, body }, context) {
         const { entities, aspects, filter, sortCriteria } = body as ScrollBody;
         const request = {
           entities: entities ?? [],
@@ -190,7 +190,7 @@ export function entityLists(version: Version, names: ModelNames): readonly Endpo
           asked: parameters as Query,
           aspects: all,
           version,
-          backing,
+          context,
         });
       },
     },
@@ -201,11 +201,11 @@ interface Around {
   readonly asked: Query;
   readonly aspects: readonly string[] | "all";
   readonly version: Version;
-  readonly backing: Pick<ApiContext, "catalog">;
+  readonly context: Pick<ApiContext, "catalog">;
 }
 
 async function page(request: SearchRequest, around: Around): Promise<Reply> {
-  const { asked, aspects, version, backing } = around;
+  const { asked, aspects, version, context } = around;
   const member = version === "v3" ? "entities" : "results";
   if (isLaterSlice(sliceOf(asked)))
     return { json: JSON.stringify({ [member]: [], totalCount: 0, facets: [] }) };
@@ -213,7 +213,7 @@ async function page(request: SearchRequest, around: Around): Promise<Reply> {
   const order = orderOf(asked);
   const fields = sortCriteria.flatMap((one) => one.split(",")).map((field) => ({ field, order }));
   const named = request.sort?.length ? request.sort : fields;
-  const found = await backing.catalog.scroll(
+  const found = await context.catalog.scroll(
     {
       ...request,
       input: asked.query,
@@ -227,7 +227,7 @@ async function page(request: SearchRequest, around: Around): Promise<Reply> {
     { scrollId: asked.scrollId, count: countIn(asked) },
   );
   const urns = found.hits.map(({ urn }) => urn);
-  const read = await backing.catalog.findEntities(urns, aspects === "all" ? undefined : aspects);
+  const read = await context.catalog.findEntities(urns, aspects === "all" ? undefined : aspects);
   const there = read.filter(({ exists }) => exists);
   const members = [
     ...(found.scrollId === undefined ? [] : [`"scrollId":${JSON.stringify(found.scrollId)}`]),

@@ -165,9 +165,9 @@ const rowsOf = (version: "v2" | "v3"): readonly Endpoint[] => {
         },
       },
       reply: pageReply,
-      handle(ask, { catalog }) {
-        const asked = ask.parameters as Query;
-        return scrolled({ ...scrollOf(asked), ...edgesOf(ask) }, { asked, catalog });
+      handle(request, { catalog }) {
+        const asked = request.parameters as Query;
+        return scrolled({ ...scrollOf(asked), ...edgesOf(request) }, { asked, catalog });
       },
     },
     {

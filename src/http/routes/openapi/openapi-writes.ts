@@ -58,45 +58,45 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
   }
 
   async function many(
-    ask: ApiRequest,
-    backing: ApiContext,
+    request: ApiRequest,
+    context: ApiContext,
     changeType: "UPSERT" | "PATCH",
   ): Promise<Reply> {
-    const { systemMetadata = false, async = true } = ask.parameters as Query;
-    const { catalog } = backing;
-    const proposals = ask.proposals ?? listed(ask, changeType);
+    const { systemMetadata = false, async = true } = request.parameters as Query;
+    const { catalog } = context;
+    const proposals = request.proposals ?? listed(request, changeType);
     if (async && changeType === "PATCH") {
-      return { ...(await write(proposals, ask, backing)), status: 202 };
+      return { ...(await write(proposals, request, context)), status: 202 };
     }
     const created = await createdByPatches(proposals, catalog);
-    const answer = await write(proposals, ask, backing);
+    const answer = await write(proposals, request, context);
     const entities = await written(proposals, catalog, names, created);
     const traceId = async ? traceIdOf(answer) : undefined;
     const json = entitiesText(entities, { version, systemMetadata, traceId });
     return { ...answer, ...(async && { status: 202 }), json };
   }
 
-  function single(ask: ApiRequest, changeType: Proposal["changeType"]): Proposal {
-    const { urn, entityType, aspect: aspectName } = targetOf(ask, names);
-    const body = version === "v2" && changeType !== "PATCH" ? wrapped(ask.body) : ask.body;
+  function single(request: ApiRequest, changeType: Proposal["changeType"]): Proposal {
+    const { urn, entityType, aspect: aspectName } = targetOf(request, names);
+    const body = version === "v2" && changeType !== "PATCH" ? wrapped(request.body) : request.body;
     return proposalOf(body, { urn, entityType, changeType, aspectName, path: "" });
   }
 
-  function kindOf(ask: ApiRequest): Proposal["changeType"] {
-    const asked = ask.parameters as Query;
+  function kindOf(request: ApiRequest): Proposal["changeType"] {
+    const asked = request.parameters as Query;
     const { createIfEntityNotExists = false, createIfNotExists = true } = asked;
-    const { entityType, aspect } = targetOf(ask, names);
+    const { entityType, aspect } = targetOf(request, names);
     if (createIfEntityNotExists) return "CREATE_ENTITY";
     return createIfNotExists && !names.isTimeseries(entityType, aspect) ? "CREATE" : "UPSERT";
   }
 
-  async function one(ask: ApiRequest, backing: ApiContext, changeType: Proposal["changeType"]) {
-    const { urn } = targetOf(ask, names);
-    const { systemMetadata = false, async = false } = ask.parameters as Query;
-    const { catalog } = backing;
-    const proposals = ask.proposals ?? [single(ask, changeType)];
+  async function one(request: ApiRequest, context: ApiContext, changeType: Proposal["changeType"]) {
+    const { urn } = targetOf(request, names);
+    const { systemMetadata = false, async = false } = request.parameters as Query;
+    const { catalog } = context;
+    const proposals = request.proposals ?? [single(request, changeType)];
     const created = await createdByPatches(proposals, catalog);
-    const answer = await write(proposals, ask, backing);
+    const answer = await write(proposals, request, context);
     const [entity = { urn, aspects: [] }] = await written(proposals, catalog, names, created);
     const traceId = async ? traceIdOf(answer) : undefined;
     const json = entityText(entity, { version, systemMetadata, traceId });
@@ -124,15 +124,15 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
   async function deleteNewest(
     target: { readonly urn: string; readonly entityType: string; readonly aspect: string },
     { caller }: ApiRequest,
-    backing: ApiContext,
+    context: ApiContext,
   ): Promise<Reply> {
     const { urn, aspect: aspectName } = target;
-    const event = await findEvent(backing.catalog, target);
+    const event = await findEvent(context.catalog, target);
     if (event === undefined) throw noAspect(urn, aspectName);
     const { timestampMillis } = JSON.parse(event.value) as { readonly timestampMillis: number };
     const range = { startTimeMillis: timestampMillis, endTimeMillis: timestampMillis };
-    const { position } = await backing.catalog.delete({ urn, aspectName, ...range }, caller);
-    return answerTo(position, backing);
+    const { position } = await context.catalog.delete({ urn, aspectName, ...range }, caller);
+    return answerTo(position, context);
   }
 
   return [
@@ -146,8 +146,8 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       parameters: [forms.entity, forms.asynchronous(true), forms.systemMetadata],
       body: forms.entitiesIn,
       reply: forms.listOf(forms.entityOut[version]),
-      proposals: (ask) => listed(ask, "UPSERT"),
-      handle: (ask, backing) => many(ask, backing, "UPSERT"),
+      proposals: (request) => listed(request, "UPSERT"),
+      handle: (request, context) => many(request, context, "UPSERT"),
     },
     {
       ...change,
@@ -159,8 +159,8 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       parameters: [forms.entity, forms.asynchronous(true), forms.systemMetadata],
       body: forms.entitiesIn,
       reply: forms.listOf(forms.entityOut[version]),
-      proposals: (ask) => listed(ask, "PATCH"),
-      handle: (ask, backing) => many(ask, backing, "PATCH"),
+      proposals: (request) => listed(request, "PATCH"),
+      handle: (request, context) => many(request, context, "PATCH"),
     },
     {
       ...row,
@@ -178,20 +178,20 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
         ),
         query.boolean("clear", "All versioned aspects but the key; `false` when absent"),
       ],
-      async handle(ask, backing) {
-        const { urn, entityType } = targetOf(ask, names);
-        const { aspects = [], clear = false } = ask.parameters as Query;
+      async handle(request, context) {
+        const { urn, entityType } = targetOf(request, names);
+        const { aspects = [], clear = false } = request.parameters as Query;
         const named = aspects.flatMap((one) => one.split(","));
         if (!clear && named.length === 0) {
-          const { position } = await backing.catalog.delete({ urn }, ask.caller);
-          return answerTo(position, backing);
+          const { position } = await context.catalog.delete({ urn }, request.caller);
+          return answerTo(position, context);
         }
-        if (ask.caller.idempotencyKey !== undefined) throw partsUnderKey();
+        if (request.caller.idempotencyKey !== undefined) throw partsUnderKey();
         const asked = clear ? undefined : named.map((name) => names.aspect(entityType, name));
-        const [found] = await backing.catalog.findEntities([urn], asked);
+        const [found] = await context.catalog.findEntities([urn], asked);
         const key = names.keyOf(entityType);
         const there = (found?.aspects ?? []).map(({ name }) => name);
-        const series = await seriesOf(urn, entityType, asked, ask, backing);
+        const series = await seriesOf(urn, entityType, asked, request, context);
         // The key stands for the whole entity: with it, all the others go.
         const gone =
           !clear && key !== undefined && there.includes(key)
@@ -204,7 +204,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
           aspectName,
         }));
         if (proposals.length === 0) return {};
-        return write(proposals, ask, backing);
+        return write(proposals, request, context);
       },
     },
     {
@@ -236,8 +236,8 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
               description: "The aspect itself",
             },
       reply: forms.entityOut[version],
-      proposals: (ask) => [single(ask, kindOf(ask))],
-      handle: (ask, backing) => one(ask, backing, kindOf(ask)),
+      proposals: (request) => [single(request, kindOf(request))],
+      handle: (request, context) => one(request, context, kindOf(request)),
     },
     {
       ...ofAspect,
@@ -256,11 +256,11 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       }),
       about: "When the patch creates the entity, the response has its default aspects, too.",
       reply: forms.entityOut[version],
-      handle(ask, backing) {
-        const { headers, systemMetadata, ...sent } = ask.body as Schema;
+      handle(request, context) {
+        const { headers, systemMetadata, ...sent } = request.body as Schema;
         const present = Object.entries(sent).filter(([, value]) => value !== null);
         const body = { value: Object.fromEntries(present), headers, systemMetadata };
-        return one({ ...ask, body }, backing, "PATCH");
+        return one({ ...request, body }, context, "PATCH");
       },
     },
     {
@@ -272,21 +272,21 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
         "The key aspect stands for the whole entity. Of a timeseries aspect, the events with the newest timestamp are deleted.",
       parameters: [forms.entity, forms.urn, forms.aspect],
       errors: [...writeErrors, { code: "not_found", when: "the aspect does not exist" }],
-      async handle(ask, backing) {
-        const target = targetOf(ask, names);
+      async handle(request, context) {
+        const target = targetOf(request, names);
         const { urn, entityType, aspect: aspectName } = target;
-        if (names.isTimeseries(entityType, aspectName) && ask.conditions === undefined) {
-          return deleteNewest(target, ask, backing);
+        if (names.isTimeseries(entityType, aspectName) && request.conditions === undefined) {
+          return deleteNewest(target, request, context);
         }
         const isKey = names.aspect(entityType, aspectName) === names.keyOf(entityType);
         // Conditions need the form of a proposal, which carries headers.
-        if (isKey && ask.conditions === undefined) {
-          const { position, rows } = await backing.catalog.delete({ urn }, ask.caller);
+        if (isKey && request.conditions === undefined) {
+          const { position, rows } = await context.catalog.delete({ urn }, request.caller);
           if (rows === 0) throw noAspect(urn, aspectName);
-          return answerTo(position, backing);
+          return answerTo(position, context);
         }
         const proposal = { entityType, entityUrn: urn, changeType: "DELETE" as const, aspectName };
-        return write([proposal], ask, backing);
+        return write([proposal], request, context);
       },
     },
   ];
@@ -312,12 +312,12 @@ const aspectMembers = forms.aspectIn.properties as Readonly<Record<string, Schem
 export async function write(
   proposals: readonly Proposal[],
   { caller, conditions }: Pick<ApiRequest, "caller" | "conditions">,
-  backing: ApiContext,
+  context: ApiContext,
 ): Promise<Reply & Pick<Ingested, "changed">> {
   const conditioned = proposals.map((proposal) => withConditions(proposal, conditions));
-  const { position, changed } = await backing.catalog.ingest(conditioned, caller);
-  await untilFound(conditioned, { position }, backing.catalog);
-  return { ...answerTo(position, backing), changed };
+  const { position, changed } = await context.catalog.ingest(conditioned, caller);
+  await untilFound(conditioned, { position }, context.catalog);
+  return { ...answerTo(position, context), changed };
 }
 
 /** Not idempotent: it deletes what exists at the time of the request. */

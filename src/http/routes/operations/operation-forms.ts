@@ -74,14 +74,14 @@ export function knownParametersOnly(endpoint: Endpoint): Endpoint {
   const known = Object.keys(form.properties);
   return {
     ...endpoint,
-    handle(ask, backing) {
-      const sent = Object.keys(ask.body as object);
+    handle(request, context) {
+      const sent = Object.keys(request.body as object);
       const unknown = sent.find((parameter) => !known.includes(parameter));
-      if (unknown === undefined) return handle(ask, backing);
-      if (ask.dialect === "reference" && ofReference.has(name)) {
+      if (unknown === undefined) return handle(request, context);
+      if (request.dialect === "reference" && ofReference.has(name)) {
         return handle(
-          { ...ask, body: only(known, ask.body as object) } satisfies ApiRequest,
-          backing,
+          { ...request, body: only(known, request.body as object) } satisfies ApiRequest,
+          context,
         );
       }
       throw unrecognized(name, unknown, known);

@@ -40,10 +40,10 @@ const ingestProposal: Endpoint = {
   conditional: true,
   errors: [...writeErrors, nothingToDelete],
   proposals: ({ body }) => [(body as { proposal: Proposal }).proposal],
-  async handle(ask, { catalog }) {
-    const [proposal] = ask.proposals ?? [(ask.body as { proposal: Proposal }).proposal];
-    const conditioned = [withConditions(proposal as Proposal, ask.conditions)];
-    const written = await catalog.ingest(conditioned, ask.caller);
+  async handle(request, { catalog }) {
+    const [proposal] = request.proposals ?? [(request.body as { proposal: Proposal }).proposal];
+    const conditioned = [withConditions(proposal as Proposal, request.conditions)];
+    const written = await catalog.ingest(conditioned, request.caller);
     await untilFound(conditioned, written, catalog);
     return success(written);
   },
@@ -67,14 +67,15 @@ const ingestProposalBatch: Endpoint = {
   conditional: true,
   errors: [...writeErrors, nothingToDelete],
   proposals: ({ body }) => (body as { proposals: readonly Proposal[] }).proposals,
-  async handle(ask, { catalog }) {
-    const proposals = ask.proposals ?? (ask.body as { proposals: readonly Proposal[] }).proposals;
-    const { conditions } = ask;
+  async handle(request, { catalog }) {
+    const proposals =
+      request.proposals ?? (request.body as { proposals: readonly Proposal[] }).proposals;
+    const { conditions } = request;
     const conditioned =
       conditions === undefined
         ? proposals
         : proposals.map((proposal) => withConditions(proposal, conditions));
-    const written = await catalog.ingest(conditioned, ask.caller);
+    const written = await catalog.ingest(conditioned, request.caller);
     await untilFound(conditioned, written, catalog);
     return success(written);
   },
@@ -117,7 +118,7 @@ const getTimeseriesAspectValues: Endpoint = {
     },
     ...asOfErrors,
   ],
-  handle: (ask, { catalog }) => catalog.getTimeseriesValues(ask.body as TimeseriesQuery),
+  handle: (request, { catalog }) => catalog.getTimeseriesValues(request.body as TimeseriesQuery),
 };
 
 const getCount: Endpoint = {
@@ -136,8 +137,8 @@ const getCount: Endpoint = {
   reply: valueReply({ type: "integer" }),
   reads: "entities",
   errors: [{ code: "malformed", when: "`aspect` is missing" }],
-  async handle(ask, { catalog }) {
-    const { aspect, urnLike } = ask.body as { aspect: string; urnLike?: string };
+  async handle(request, { catalog }) {
+    const { aspect, urnLike } = request.body as { aspect: string; urnLike?: string };
     return valueAnswer(await catalog.countAspect(aspect, urnLike));
   },
 };
@@ -171,9 +172,9 @@ const getAspect: Endpoint = {
     { code: "not_found", when: "the entity has no such aspect, or the aspect no such version" },
     ...asOfErrors,
   ],
-  handle(ask, { catalog }) {
-    const { aspect, version = 0 } = ask.parameters as { aspect: string; version?: number };
-    return catalog.getAspect(ask.key, aspect, version);
+  handle(request, { catalog }) {
+    const { aspect, version = 0 } = request.parameters as { aspect: string; version?: number };
+    return catalog.getAspect(request.key, aspect, version);
   },
 };
 

@@ -37,9 +37,9 @@ const deleteEntity: Endpoint = {
   ),
   writes: true,
   errors: writeErrors,
-  async handle(ask, { catalog }) {
-    const request = ask.body as { urn: string };
-    const { position, ...deleted } = await catalog.delete(request, ask.caller);
+  async handle(apiRequest, { catalog }) {
+    const request = apiRequest.body as { urn: string };
+    const { position, ...deleted } = await catalog.delete(request, apiRequest.caller);
     return { ...valueAnswer(deleted), position };
   },
 };
@@ -72,9 +72,9 @@ const deleteReferences: Endpoint = {
   ),
   writes: true,
   errors: writeErrors,
-  async handle(ask, { catalog }) {
-    const request = ask.body as { urn: string; dryRun?: boolean };
-    const { position, ...found } = await catalog.deleteReferences(request, ask.caller);
+  async handle(apiRequest, { catalog }) {
+    const request = apiRequest.body as { urn: string; dryRun?: boolean };
+    const { position, ...found } = await catalog.deleteReferences(request, apiRequest.caller);
     return { ...valueAnswer(found), position };
   },
 };
@@ -107,12 +107,12 @@ const deleteAll: Endpoint = {
       when: "the caller may not see all entities, or may not write some of them",
     },
   ],
-  handle(ask, backing) {
+  handle(apiRequest, context) {
     const {
       registryId,
       dryRun = false,
       soft = true,
-    } = ask.body as {
+    } = apiRequest.body as {
       registryId: string;
       dryRun?: boolean;
       soft?: boolean;
@@ -123,7 +123,11 @@ const deleteAll: Endpoint = {
         hint: "Send <name>:<version>",
       });
     }
-    return rolledBack({ registry: { name, version }, dryRun, hardDelete: !soft }, ask, backing);
+    return rolledBack(
+      { registry: { name, version }, dryRun, hardDelete: !soft },
+      apiRequest,
+      context,
+    );
   },
 };
 

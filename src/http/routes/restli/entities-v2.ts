@@ -55,8 +55,8 @@ const getEntity: Endpoint = {
     { code: "not_found", when: "the entity type is unknown" },
     ...asOfErrors,
   ],
-  handle(ask, { catalog }) {
-    return catalog.getEntity(ask.key, ...shownOf(ask.parameters));
+  handle(request, { catalog }) {
+    return catalog.getEntity(request.key, ...shownOf(request.parameters));
   },
 };
 
@@ -75,9 +75,9 @@ const getEntities: Endpoint = {
   reply: schemas.batchOf(schemas.entity),
   reads: "entities",
   errors: [{ code: "malformed", when: "a urn does not parse" }, ...asOfErrors],
-  handle(ask, { catalog }) {
-    const { ids } = ask.parameters as { ids: readonly string[] };
-    return catalog.getEntities(ids, ...shownOf(ask.parameters));
+  handle(request, { catalog }) {
+    const { ids } = request.parameters as { ids: readonly string[] };
+    return catalog.getEntities(ids, ...shownOf(request.parameters));
   },
 };
 

@@ -65,11 +65,11 @@ const ingest: Endpoint = {
   writes: true,
   errors: writeErrors,
   proposals: ({ body }, expand) => expand(snapshotOf(body)),
-  handle: async (ask, { catalog }) =>
+  handle: async (apiRequest, { catalog }) =>
     written(
-      ask.proposals === undefined
-        ? await catalog.ingestSnapshots(snapshotOf(ask.body), ask.caller)
-        : await catalog.ingest(ask.proposals, ask.caller),
+      apiRequest.proposals === undefined
+        ? await catalog.ingestSnapshots(snapshotOf(apiRequest.body), apiRequest.caller)
+        : await catalog.ingest(apiRequest.proposals, apiRequest.caller),
     ),
 };
 
@@ -97,11 +97,11 @@ const batchIngest: Endpoint = {
     { code: "mismatched", when: "system metadata is given for more or fewer entities" },
   ],
   proposals: ({ body }, expand) => expand(snapshotsOf(body)),
-  handle: async (ask, { catalog }) =>
+  handle: async (apiRequest, { catalog }) =>
     written(
-      ask.proposals === undefined
-        ? await catalog.ingestSnapshots(snapshotsOf(ask.body), ask.caller)
-        : await catalog.ingest(ask.proposals, ask.caller),
+      apiRequest.proposals === undefined
+        ? await catalog.ingestSnapshots(snapshotsOf(apiRequest.body), apiRequest.caller)
+        : await catalog.ingest(apiRequest.proposals, apiRequest.caller),
     ),
 };
 
@@ -148,8 +148,8 @@ const exists: Endpoint = {
   reply: valueReply({ type: "boolean" }),
   reads: "entities",
   errors: [{ code: "malformed", when: "the urn is missing or does not parse" }, ...asOfErrors],
-  async handle(ask, { catalog }) {
-    const { urn, includeSoftDelete = true } = ask.body as {
+  async handle(apiRequest, { catalog }) {
+    const { urn, includeSoftDelete = true } = apiRequest.body as {
       urn: string;
       includeSoftDelete?: boolean;
     };
@@ -173,8 +173,8 @@ const filterExistingUrns: Endpoint = {
   reply: valueReply({ type: "array", items: schemas.urn }),
   reads: "entities",
   errors: [{ code: "malformed", when: "a urn does not parse" }, tooMany, ...asOfErrors],
-  async handle(ask, { catalog }) {
-    const { request } = ask.body as {
+  async handle(apiRequest, { catalog }) {
+    const { request } = apiRequest.body as {
       request: { urns: readonly string[]; includeSoftDelete?: boolean };
     };
     const { urns, includeSoftDelete = true } = request;
@@ -204,8 +204,12 @@ const listUrns: Endpoint = {
     { code: "malformed", when: "a parameter is missing, or `start` or `count` is negative" },
     { code: "invalid", when: "the entity type is unknown" },
   ],
-  async handle(ask, { catalog }) {
-    const { entity, start, count } = ask.body as { entity: string; start: number; count: number };
+  async handle(apiRequest, { catalog }) {
+    const { entity, start, count } = apiRequest.body as {
+      entity: string;
+      start: number;
+      count: number;
+    };
     const page = {
       start: Math.min(start, Number.MAX_SAFE_INTEGER),
       count: Math.min(count, listCountMax),
@@ -224,8 +228,8 @@ const getTotalEntityCount: Endpoint = {
   reply: valueReply({ type: "integer" }),
   reads: "entities",
   errors: [{ code: "invalid", when: "the entity type is unknown" }],
-  async handle(ask, { catalog }) {
-    const { entity } = ask.body as { entity: string };
+  async handle(apiRequest, { catalog }) {
+    const { entity } = apiRequest.body as { entity: string };
     const counts = await catalog.countEntities([entity]);
     return valueAnswer(Object.values(counts)[0] ?? 0);
   },
@@ -248,8 +252,8 @@ const batchGetTotalEntityCount: Endpoint = {
   reply: valueReply({ type: "object", additionalProperties: { type: "integer" } }),
   reads: "entities",
   errors: [{ code: "invalid", when: "an entity type is unknown" }, tooMany],
-  async handle(ask, { catalog }) {
-    const { entities } = ask.body as { entities: readonly string[] };
+  async handle(apiRequest, { catalog }) {
+    const { entities } = apiRequest.body as { entities: readonly string[] };
     return valueAnswer(await catalog.countEntities(entities));
   },
 };
@@ -270,7 +274,8 @@ const getSnapshot: Endpoint = {
   reply: snapshotReply,
   reads: "entities",
   errors: readErrors,
-  handle: (ask, { catalog }) => catalog.getSnapshot(ask.key, wanted(ask.parameters)),
+  handle: (apiRequest, { catalog }) =>
+    catalog.getSnapshot(apiRequest.key, wanted(apiRequest.parameters)),
 };
 
 const getSnapshots: Endpoint = {
@@ -288,9 +293,9 @@ const getSnapshots: Endpoint = {
   reply: schemas.batchOf(snapshotReply),
   reads: "entities",
   errors: readErrors,
-  handle(ask, { catalog }) {
-    const { ids } = ask.parameters as { ids: readonly string[] };
-    return catalog.getSnapshots(ids, wanted(ask.parameters));
+  handle(apiRequest, { catalog }) {
+    const { ids } = apiRequest.parameters as { ids: readonly string[] };
+    return catalog.getSnapshots(ids, wanted(apiRequest.parameters));
   },
 };
 

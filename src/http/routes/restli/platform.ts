@@ -53,8 +53,8 @@ const producePlatformEvent: Endpoint = {
     { code: "too_large", when: "the payload or the body is larger than allowed" },
     { code: "unavailable", when: "the log cannot be written now; try again later" },
   ],
-  async handle(ask, { catalog }) {
-    const { name, key = name, event } = ask.body as Produced;
+  async handle(request, { catalog }) {
+    const { name, key = name, event } = request.body as Produced;
     const { header, payload } = event;
     const { position } = await catalog.producePlatformEvent(
       {
@@ -62,7 +62,7 @@ const producePlatformEvent: Endpoint = {
         header: { timestampMillis: header.timestampMillis },
         payload: { contentType: payload.contentType, value: payload.value },
       },
-      ask.caller,
+      request.caller,
     );
     return { position };
   },

@@ -173,10 +173,12 @@ const rollback: Endpoint = {
       when: "the caller may not see all entities, or may not write some of them",
     },
   ],
-  handle(ask, backing) {
-    const asked = ask.body as { runId: string; dryRun?: boolean } & Parameters<typeof isHard>[0];
+  handle(apiRequest, context) {
+    const asked = apiRequest.body as { runId: string; dryRun?: boolean } & Parameters<
+      typeof isHard
+    >[0];
     const { runId, dryRun = false } = asked;
-    return rolledBack({ runId, dryRun, hardDelete: isHard(asked) }, ask, backing);
+    return rolledBack({ runId, dryRun, hardDelete: isHard(asked) }, apiRequest, context);
   },
 };
 

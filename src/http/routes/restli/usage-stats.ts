@@ -37,10 +37,10 @@ const batchIngest: Endpoint = {
   writes: true,
   errors: writeErrors,
   proposals: ({ body }) => usageProposals((body as { buckets: readonly UsageBucket[] }).buckets),
-  async handle(ask, { catalog }) {
-    const { buckets } = (ask.body ?? {}) as { buckets: readonly UsageBucket[] };
-    const proposals = ask.proposals ?? usageProposals(buckets);
-    const { position } = await catalog.ingest(proposals, ask.caller);
+  async handle(request, { catalog }) {
+    const { buckets } = (request.body ?? {}) as { buckets: readonly UsageBucket[] };
+    const proposals = request.proposals ?? usageProposals(buckets);
+    const { position } = await catalog.ingest(proposals, request.caller);
     return { position };
   },
 };
@@ -76,9 +76,9 @@ const query: Endpoint = {
   reply: valueReply(schemas.usageResult),
   reads: "timeseries",
   errors: queryErrors,
-  async handle(ask, { catalog }) {
+  async handle(request, { catalog }) {
     return valueAnswer(
-      await catalog.queryUsage(ask.body as { resource: string; duration: string }),
+      await catalog.queryUsage(request.body as { resource: string; duration: string }),
     );
   },
 };
@@ -109,8 +109,8 @@ const queryRange: Endpoint = {
   reply: valueReply(schemas.usageResult),
   reads: "timeseries",
   errors: queryErrors,
-  async handle(ask, { catalog, now }) {
-    const { resource, duration, rangeFromEnd, startTime } = ask.body as {
+  async handle(request, { catalog, now }) {
+    const { resource, duration, rangeFromEnd, startTime } = request.body as {
       resource: string;
       duration: string;
       rangeFromEnd: string;

@@ -78,9 +78,9 @@ export function authRoutes(signIn: SignIn): readonly Endpoint[] {
       body: texts({ userId: "Name of the user: the last part of the urn" }),
       reply: replyOf({ accessToken: { type: "string" } }),
       errors: [malformed, { code: "forbidden", when: "the user may not sign in" }],
-      async handle(ask) {
-        const { userId } = ask.body as { readonly userId: string };
-        const begun = await signIn.beginSession(loginOf(ask, userId));
+      async handle(request) {
+        const { userId } = request.body as { readonly userId: string };
+        const begun = await signIn.beginSession(loginOf(request, userId));
         return "denial" in begun
           ? { ...json({ loginDenialReason: begun.denial }), status: 403 }
           : json({ accessToken: begun.token });
@@ -100,9 +100,9 @@ export function authRoutes(signIn: SignIn): readonly Endpoint[] {
         loginDenialReason: { type: "string" },
       }),
       errors: [malformed, limited],
-      async handle(ask) {
-        const { userUrn, password } = ask.body as Record<"userUrn" | "password", string>;
-        const login = { ...loginOf(ask, userUrn), password };
+      async handle(request) {
+        const { userUrn, password } = request.body as Record<"userUrn" | "password", string>;
+        const login = { ...loginOf(request, userUrn), password };
         const { matches, denial } = await signIn.verify(login);
         return json({ doesPasswordMatch: matches, loginDenialReason: denial });
       },
@@ -149,8 +149,8 @@ const signUpRoute = (signIn: SignIn): Endpoint => ({
     { code: "invalid", when: "the invite token is not valid, or the password is too short" },
     { code: "conflict", when: "the user exists" },
   ],
-  async handle(ask) {
-    const { userUrn, title, ...rest } = ask.body as SignUpBody;
+  async handle(request) {
+    const { userUrn, title, ...rest } = request.body as SignUpBody;
     const user = { ...rest, urn: userUrn, title: title ?? undefined };
     const position = await signIn.signUp(user);
     return { ...json({ isNativeUserCreated: true }), position };

@@ -16,7 +16,7 @@ const bodyBytesMax = 2 ** 20;
 /** A row that answers with the JSON of what its handler gives. */
 export const registryRow = (
   row: Pick<Endpoint, "name" | "path" | "summary"> & Partial<Endpoint>,
-  handle: (ask: ApiRequest) => Promise<unknown> | unknown,
+  handle: (request: ApiRequest) => Promise<unknown> | unknown,
 ): Endpoint => ({
   method: "GET",
   kind: "page",
@@ -27,7 +27,7 @@ export const registryRow = (
   errors: [],
   ...(row.body !== undefined && { bodyBytesMax }),
   ...row,
-  handle: async (ask): Promise<Reply> => ({ text: JSON.stringify(await handle(ask)) }),
+  handle: async (request): Promise<Reply> => ({ text: JSON.stringify(await handle(request)) }),
 });
 
 export const subject: Parameter = {

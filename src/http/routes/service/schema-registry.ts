@@ -120,7 +120,7 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       reply: { type: "object", required: ["schema"], properties: versioned.properties },
       errors: [missing],
     },
-    async (ask) => ({ schema: await schemaOf(registry, ask), schemaType: "AVRO" }),
+    async (request) => ({ schema: await schemaOf(registry, request), schemaType: "AVRO" }),
   ),
   row(
     {
@@ -131,7 +131,7 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       reply: { type: "object" },
       errors: [missing],
     },
-    async (ask) => JSON.parse(await schemaOf(registry, ask)),
+    async (request) => JSON.parse(await schemaOf(registry, request)),
   ),
   row(
     {
@@ -142,7 +142,7 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       reply: strings,
       errors: [missing],
     },
-    async (ask) => [...new Set((await usesOf(registry, ask)).map((use) => use.subject))],
+    async (request) => [...new Set((await usesOf(registry, request)).map((use) => use.subject))],
   ),
   row(
     {
@@ -153,7 +153,7 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       reply: { type: "array", items: { type: "object" } },
       errors: [missing],
     },
-    (ask) => usesOf(registry, ask),
+    (request) => usesOf(registry, request),
   ),
 ];
 
@@ -188,7 +188,7 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       reply: versioned,
       errors: [missing, { code: "invalid", when: "the version is not valid (42202)" }],
     },
-    async (ask) => shown(await versionOf(registry, ask)),
+    async (request) => shown(await versionOf(registry, request)),
   ),
   row(
     {
@@ -199,7 +199,7 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       reply: { type: "object" },
       errors: [missing],
     },
-    async (ask) => JSON.parse((await versionOf(registry, ask)).schema),
+    async (request) => JSON.parse((await versionOf(registry, request)).schema),
   ),
   row(
     {
@@ -221,8 +221,12 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
         { code: "too_large", when: "the body, or all schemas together, have too many bytes" },
       ],
     },
-    async (ask) => {
-      const found = await registry.register(ask.path.subject ?? "", textOf(ask), ask.caller.actor);
+    async (request) => {
+      const found = await registry.register(
+        request.path.subject ?? "",
+        textOf(request),
+        request.caller.actor,
+      );
       return { id: found.id, version: found.version };
     },
   ),
@@ -237,7 +241,7 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       reply: versioned,
       errors: [noSchema, missing, badSchema],
     },
-    async (ask) => shown(await registry.lookUp(ask.path.subject ?? "", textOf(ask))),
+    async (request) => shown(await registry.lookUp(request.path.subject ?? "", textOf(request))),
   ),
   row(
     {
@@ -250,7 +254,7 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       reply: judgement,
       errors: [noSchema, missing, badSchema],
     },
-    (ask) => judged(registry, ask),
+    (request) => judged(registry, request),
   ),
   row(
     {
@@ -263,7 +267,7 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       reply: judgement,
       errors: [noSchema, badSchema],
     },
-    (ask) => judged(registry, ask),
+    (request) => judged(registry, request),
   ),
 ];
 
@@ -281,17 +285,17 @@ async function subjectsLike(
   return (await registry.subjects()).filter((name) => name.startsWith(prefix));
 }
 
-const usesOf = (registry: SchemaRegistry, ask: ApiRequest) => registry.usesOf(idOf(ask));
+const usesOf = (registry: SchemaRegistry, request: ApiRequest) => registry.usesOf(idOf(request));
 
-const schemaOf = (registry: SchemaRegistry, ask: ApiRequest) => registry.schema(idOf(ask));
+const schemaOf = (registry: SchemaRegistry, request: ApiRequest) => registry.schema(idOf(request));
 
 const versionOf = (registry: SchemaRegistry, { path }: ApiRequest): Promise<RegisteredSchema> =>
   registry.version(path.subject ?? "", path.version ?? "");
 
 const textOf = ({ body }: ApiRequest): string => (body as { readonly schema: string }).schema;
 
-async function judged(registry: SchemaRegistry, ask: ApiRequest): Promise<object> {
-  const { subject: of = "", version: at } = ask.path;
-  const messages = await registry.check(of, textOf(ask), at);
+async function judged(registry: SchemaRegistry, request: ApiRequest): Promise<object> {
+  const { subject: of = "", version: at } = request.path;
+  const messages = await registry.check(of, textOf(request), at);
   return { is_compatible: messages.length === 0, messages };
 }

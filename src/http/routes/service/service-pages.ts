@@ -131,7 +131,7 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       reply: { type: "string" },
       replyType: "text/html",
       errors: [],
-      handle: (ask) => options.docs(ask.host),
+      handle: (request) => options.docs(request.host),
     },
   ];
 }
