@@ -1,6 +1,6 @@
 /**
- * Threads that give way to others would wait for as long as the machine is busy, and tests for them:
- * in tests they are as others. Loaded before anything else by every process and thread of a test.
+ * Keeps all threads of a test at the same priority: on a busy machine, threads at a low priority, and
+ * tests that wait for them, would take very long. Every process and thread of a test loads it first.
  */
 const { syncBuiltinESMExports } = require("node:module");
 const os = require("node:os");
