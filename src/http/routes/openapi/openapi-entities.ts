@@ -168,9 +168,12 @@ export type Member = Readonly<Record<string, unknown>> & { readonly urn: string 
 /** Entities that are there, with the aspects that each member asks for. */
 export async function findMembers(
   members: readonly Member[],
-  around: { readonly entityType: string; readonly names: ModelNames } & Pick<ApiContext, "catalog">,
+  options: { readonly entityType: string; readonly names: ModelNames } & Pick<
+    ApiContext,
+    "catalog"
+  >,
 ): Promise<readonly ShownEntity[]> {
-  const { entityType, names, catalog } = around;
+  const { entityType, names, catalog } = options;
   for (const [i, { urn }] of members.entries()) refuseOtherType(urn, entityType, `[${i}].urn`);
   const named = members.map((member) =>
     Object.entries(aspectsIn(member)).map(([name, about]) => ({

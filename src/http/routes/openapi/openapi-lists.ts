@@ -197,15 +197,15 @@ export function entityLists(version: Version, names: ModelNames): readonly Endpo
   ];
 }
 
-interface Around {
+interface PageOptions {
   readonly asked: Query;
   readonly aspects: readonly string[] | "all";
   readonly version: Version;
   readonly context: Pick<ApiContext, "catalog">;
 }
 
-async function page(request: SearchRequest, around: Around): Promise<Reply> {
-  const { asked, aspects, version, context } = around;
+async function page(request: SearchRequest, options: PageOptions): Promise<Reply> {
+  const { asked, aspects, version, context } = options;
   const member = version === "v3" ? "entities" : "results";
   if (isLaterSlice(sliceOf(asked)))
     return { json: JSON.stringify({ [member]: [], totalCount: 0, facets: [] }) };

@@ -77,13 +77,13 @@ const scrollOf = (asked: Query): RelationshipScroll => ({
 
 async function scrolled(
   query: RelationshipScroll,
-  around: {
+  options: {
     readonly asked: Query;
     readonly catalog: Parameters<Endpoint["handle"]>[1]["catalog"];
     readonly shown?: (edge: FoundRelationship) => object;
   },
 ): Promise<Reply> {
-  const { asked, catalog, shown = resultOf } = around;
+  const { asked, catalog, shown = resultOf } = options;
   if (isLaterSlice(sliceOf(asked))) return { json: '{"results":[]}' };
   const { scrollId, relationships } = await catalog.scrollRelationships(query);
   return { json: JSON.stringify({ scrollId, results: relationships.map(shown) }) };
