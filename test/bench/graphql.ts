@@ -25,7 +25,7 @@ const headers = { "X-Service-Actor": "urn:li:corpuser:datahub" };
 
 export async function benchGraphql(): Promise<void> {
   using directory = temporaryDirectory("annals-bench");
-  let service = await startService(directory.path, { asInstalled: true });
+  await using service = await startService(directory.path, { asInstalled: true });
   const client = createClient(service.address);
   for (let first = 0; first < entities; first += 250) {
     await client.call("POST", "/aspects?action=ingestProposalBatch", batch(first, 500, 0));
@@ -34,15 +34,15 @@ export async function benchGraphql(): Promise<void> {
   await benchProfile(service);
   await benchSearchWithFacets(service);
   await benchManyEntities(service);
+  await service.stop();
   const took: number[] = [];
   for (let start = 0; start < starts; start++) {
-    await service.stop();
-    service = await startService(directory.path, { asInstalled: true });
-    const { ms } = await timed(service, { query: "{ me { corpUser { urn } } }" });
+    await using again = await startService(directory.path, { asInstalled: true });
+    const { ms } = await timed(again, { query: "{ me { corpUser { urn } } }" });
     took.push(ms);
+    await again.stop();
   }
   report("first request after a start", `${median(took).toFixed(0)} ms (target 500)`);
-  await service.stop();
 }
 
 const bodyOf = (query: string, variables: object = {}) => JSON.stringify({ query, variables });

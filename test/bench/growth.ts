@@ -52,14 +52,11 @@ async function* benchSize(size: number): Figures {
   // The first start writes the compile cache.
   await (await startService(data, { asInstalled: true })).stop();
   await using service = await startService(data, { asInstalled: true });
-  try {
-    yield { name: "start", value: service.startedInMs, unit: "ms", goal: 1_000 };
-    await pause(idleMs);
-    yield { name: "idle memory", value: residentMegabytes(service.pid), unit: "MB" };
-    yield* benchRequests(service, data, Math.floor(size / 5));
-  } finally {
-    await service.stop("SIGKILL");
-  }
+  yield { name: "start", value: service.startedInMs, unit: "ms", goal: 1_000 };
+  await pause(idleMs);
+  yield { name: "idle memory", value: residentMegabytes(service.pid), unit: "MB" };
+  yield* benchRequests(service, data, Math.floor(size / 5));
+  await service.stop("SIGKILL");
   const begun = performance.now();
   await using again = await startService(data, { asInstalled: true });
   await ready(again);

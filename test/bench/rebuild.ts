@@ -88,12 +88,9 @@ async function inService(
   await prepare(config);
   await rebuild(config, { views: [], onProgress: () => {}, logger: createLogger("silent") });
   await using service = await startService(directory.path, { asInstalled: true });
-  try {
-    await settled(service);
-    await use(service, operator(service, directory.path));
-  } finally {
-    await service.stop();
-  }
+  await settled(service);
+  await use(service, operator(service, directory.path));
+  await service.stop();
 }
 
 function operator({ address }: ServiceProcess, directory: string): Act {

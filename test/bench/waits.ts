@@ -35,17 +35,11 @@ export async function* benchWaits(): Figures {
   using directory = temporaryDirectory("annals-bench");
   const data = directory.path;
   await using service = await startService(data, options);
-  try {
-    yield* benchUse(service, data);
-  } finally {
-    await service.stop();
-  }
+  yield* benchUse(service, data);
+  await service.stop();
   await using again = await startService(data, options);
-  try {
-    yield* benchFirst(createClient(again.address));
-  } finally {
-    await again.stop();
-  }
+  yield* benchFirst(createClient(again.address));
+  await again.stop();
 }
 
 async function* benchUse(service: ServiceProcess, directory: string): Figures {

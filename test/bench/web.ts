@@ -44,8 +44,8 @@ export async function benchWeb(): Promise<void> {
     await benchFeed(browser, service.address);
   } finally {
     await browser.close();
-    await service.stop();
   }
+  await service.stop();
 }
 
 async function fill(address: string, directory: string): Promise<void> {

@@ -116,23 +116,20 @@ describe("the disk usage of a rebuild is that of the rebuilt views", () => {
 
   test("repeated rebuilds in a service", async () => {
     await using service = await startService(directory.path);
-    try {
-      const client = createClient(service.address);
-      const { value } = operatorOf({ client, directory: directory.path });
-      for (const views of asked) {
-        const rest = bytesOf(service.pid);
-        const again = bytesOf(service.pid, views);
-        const allowed = rest + again + views.length * OPEN_BYTES_MAX;
-        const id = await value("rebuildViews", { views });
-        const peak = await peakOf(service.pid, done(value, id));
-        expect(peak, views.join()).toBeLessThanOrEqual(allowed);
-        expect(peak, views.join()).toBeGreaterThan(rest + again * seenMin);
-        // Requests that read the old generation finish soon, and it is closed.
-        await expect.poll(() => openWithoutName(service.pid)).toEqual([]);
-      }
-    } finally {
-      await service.stop();
+    const client = createClient(service.address);
+    const { value } = operatorOf({ client, directory: directory.path });
+    for (const views of asked) {
+      const rest = bytesOf(service.pid);
+      const again = bytesOf(service.pid, views);
+      const allowed = rest + again + views.length * OPEN_BYTES_MAX;
+      const id = await value("rebuildViews", { views });
+      const peak = await peakOf(service.pid, done(value, id));
+      expect(peak, views.join()).toBeLessThanOrEqual(allowed);
+      expect(peak, views.join()).toBeGreaterThan(rest + again * seenMin);
+      // Requests that read the old generation finish soon, and it is closed.
+      await expect.poll(() => openWithoutName(service.pid)).toEqual([]);
     }
+    await service.stop();
   });
 });
 
