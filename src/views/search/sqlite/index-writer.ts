@@ -5,6 +5,7 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
+import { collectGarbage } from "../../../lib/collect-garbage.ts";
 import { numberOf, preparingOn } from "../../../storage/sqlite/prepared.ts";
 import type { Scope } from "../search.ts";
 import { Deadline } from "./query/deadline.ts";
@@ -135,6 +136,9 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
       replace(rows, rangeOf(rows), built, turn);
       commit();
     });
+    // The garbage and the page cache have a segment each.
+    collectGarbage();
+    db.exec("PRAGMA shrink_memory");
   }
 
   return {

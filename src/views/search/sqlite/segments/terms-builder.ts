@@ -14,6 +14,10 @@ import {
 
 /** The position of a whole value. */
 const NOWHERE = -1;
+/** Numbers of an occurrence: its term, document, level and position. */
+const NUMBERS = 4;
+/** A builder begins with room for so many. */
+const OCCURRENCES = 64;
 
 /** Collects where terms occur, document by document and by ascending boost, and sorts by term in the end. */
 export class TermsBuilder {
@@ -21,9 +25,9 @@ export class TermsBuilder {
   /** Terms of whole values, and words, numbered as they come. Whole values sort before words. */
   private readonly wholes = new Map<string, number>();
   private readonly words = new Map<string, number>();
-  private readonly occurrences: Record<"terms" | "docs" | "levels" | "positions", number[]> = {
-    ...{ terms: [], docs: [], levels: [], positions: [] },
-  };
+  /** As they come, in the first `length` numbers. Arrays would take twice the memory. */
+  private occurrences = new Int32Array(NUMBERS * OCCURRENCES);
+  private length = 0;
 
   /** Documents come in ascending order. */
   add(doc: number, texts: readonly DocumentText[]): void {
@@ -49,16 +53,21 @@ export class TermsBuilder {
     level: number,
     position: number,
   ): void {
-    const { terms, docs, levels, positions } = this.occurrences;
     let number = numberOf.get(text);
     if (number === undefined) {
       number = this.wholes.size + this.words.size;
       numberOf.set(text, number);
     }
-    terms.push(number);
-    docs.push(doc);
-    levels.push(level);
-    positions.push(position);
+    if (this.length === this.occurrences.length) {
+      const larger = new Int32Array(2 * this.length);
+      larger.set(this.occurrences);
+      this.occurrences = larger;
+    }
+    const { occurrences } = this;
+    occurrences[this.length++] = number;
+    occurrences[this.length++] = doc;
+    occurrences[this.length++] = level;
+    occurrences[this.length++] = position;
   }
 
   /** Appends the dictionary to `core`, and the lists to `segment`. */
@@ -130,24 +139,28 @@ export class TermsBuilder {
 
   /** The occurrences in the order of the numbers of their terms; those of term n end at `ends[n]`. */
   private sorted(): Occurrences {
-    const { terms, docs, levels, positions } = this.occurrences;
+    const { occurrences, length } = this;
     /** Where the next occurrence of each term goes. */
     const next = new Uint32Array(this.wholes.size + this.words.size + 1);
-    for (const term of terms) next[term + 1] = (next[term + 1] as number) + 1;
+    for (let at = 0; at < length; at += NUMBERS) {
+      const after = (occurrences[at] as number) + 1;
+      next[after] = (next[after] as number) + 1;
+    }
     for (let term = 1; term < next.length; term++) {
       next[term] = (next[term] as number) + (next[term - 1] as number);
     }
+    const count = length / NUMBERS;
     const sorted = {
-      docs: new Uint32Array(terms.length),
-      levels: new Uint16Array(terms.length),
-      positions: new Int32Array(terms.length),
+      docs: new Uint32Array(count),
+      levels: new Uint16Array(count),
+      positions: new Int32Array(count),
     };
-    for (let n = 0; n < terms.length; n++) {
-      const term = terms[n] as number;
+    for (let from = 0; from < length; from += NUMBERS) {
+      const term = occurrences[from] as number;
       const at = next[term] as number;
-      sorted.docs[at] = docs[n] as number;
-      sorted.levels[at] = levels[n] as number;
-      sorted.positions[at] = positions[n] as number;
+      sorted.docs[at] = occurrences[from + 1] as number;
+      sorted.levels[at] = occurrences[from + 2] as number;
+      sorted.positions[at] = occurrences[from + 3] as number;
       next[term] = at + 1;
     }
     return { ...sorted, ends: next };
