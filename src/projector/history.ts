@@ -107,7 +107,7 @@ export type Beginnings = ReadonlyMap<StreamName, readonly LogRecord[]>;
 
 /** Reads the first page of as many of the streams as one request returns. */
 export async function readBeginnings(
-  log: HistoryLog,
+  log: Pick<HistoryLog, "readBeginnings">,
   streams: readonly StreamName[],
   limit: number,
 ): Promise<Beginnings> {

@@ -8,8 +8,8 @@ import { readFileSync } from "node:fs";
 import { CatalogError } from "../../core/errors.ts";
 import { revision } from "../../core/position.ts";
 import { entityStream } from "../../core/stream.ts";
-import type { ChangeLog } from "../../log/change-log.ts";
 import type { Model } from "../../model/model.ts";
+import { type HistoryLog, readBeginnings } from "../../projector/history.ts";
 import type { Catalog, Proposal } from "../catalog.ts";
 
 export interface BuiltInEntity {
@@ -67,6 +67,8 @@ const entityTypesOf = ({ entities }: Pick<Model, "entities">): Definition => ({
   ),
 });
 
+type StreamReads = Pick<HistoryLog, "readStream" | "readBeginnings">;
+
 /** Number of streams that are read concurrently. */
 const readsMax = 32;
 
@@ -77,7 +79,7 @@ const readsMax = 32;
  */
 export async function writeBuiltInEntities(
   entities: readonly BuiltInEntity[],
-  { log, catalog }: { log: Pick<ChangeLog, "readStream">; catalog: Pick<Catalog, "ingest"> },
+  { log, catalog }: { log: StreamReads; catalog: Pick<Catalog, "ingest"> },
 ): Promise<number> {
   const missing = await missingIn(log, entities);
   const [first, ...others] = missing.map(creationOf);
@@ -94,15 +96,19 @@ export async function writeBuiltInEntities(
 }
 
 async function missingIn(
-  log: Pick<ChangeLog, "readStream">,
+  log: StreamReads,
   entities: readonly BuiltInEntity[],
 ): Promise<readonly BuiltInEntity[]> {
   const missing: BuiltInEntity[] = [];
+  const streams = entities.map(({ urn }) => entityStream(urn));
+  const beginnings = await readBeginnings(log, streams, 1);
   for (let from = 0; from < entities.length; from += readsMax) {
-    const some = entities.slice(from, from + readsMax);
     const first = await Promise.all(
-      some.map(({ urn }) => log.readStream(entityStream(urn), revision(0), { limit: 1 })),
+      streams
+        .slice(from, from + readsMax)
+        .map((name) => beginnings.get(name) ?? log.readStream(name, revision(0), { limit: 1 })),
     );
+    const some = entities.slice(from, from + readsMax);
     missing.push(...some.filter((_, i) => first[i]?.length === 0));
   }
   return missing;
