@@ -39,12 +39,13 @@ export interface StreamHeads {
 
 export function createStreamHeads(database: DatabaseSync): StreamHeads {
   const known = boundedCache<string, StreamHead>(STREAMS_CACHED_MAX);
+  // SQLite would order by a column of the result of that name, without an index.
   const selectEnd = database.prepare(
-    "SELECT position + count - 1 AS position FROM log ORDER BY position DESC LIMIT 1",
+    "SELECT position + count - 1 AS last FROM log ORDER BY position DESC LIMIT 1",
   );
   const selectStream = database.prepare("SELECT id FROM stream WHERE name = ?");
   const selectRevision = database.prepare(
-    "SELECT revision + count - 1 AS revision FROM log WHERE stream = ? ORDER BY revision DESC LIMIT 1",
+    "SELECT revision + count - 1 AS last FROM log WHERE stream = ? ORDER BY revision DESC LIMIT 1",
   );
   const selectAppend = database.prepare(
     "SELECT position + count - 1 AS position, revision + count - 1 AS revision FROM log WHERE stream = ? AND id = ?",
@@ -60,7 +61,7 @@ export function createStreamHeads(database: DatabaseSync): StreamHeads {
       const cached = known.get(name);
       if (cached !== undefined) return cached;
       const id = Number(selectStream.get(name)?.id ?? 0);
-      const revision = id === 0 ? -1 : Number(selectRevision.get(id)?.revision ?? -1);
+      const revision = id === 0 ? -1 : Number(selectRevision.get(id)?.last ?? -1);
       const head = { name, id, revision };
       known.set(name, head);
       return head;
@@ -82,7 +83,7 @@ export function createStreamHeads(database: DatabaseSync): StreamHeads {
       const now = selectVersion.get()?.data_version;
       if (now === version) return;
       known.clear();
-      heads.lastPosition = Number(selectEnd.get()?.position ?? 0);
+      heads.lastPosition = Number(selectEnd.get()?.last ?? 0);
       assert(Number.isSafeInteger(heads.lastPosition), "positions are exact numbers");
       version = now;
     },
