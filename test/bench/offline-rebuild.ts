@@ -71,6 +71,8 @@ async function benchStart(directory: string, size: number): Promise<void> {
  * Events per entity: key, properties, ownership; then profiles and changed properties alternately.
  */
 export async function fill(log: ChangeLog, size: number): Promise<void> {
+  // As a service does after its start: until then, each batch scans a table for its new streams.
+  await log.checkIndexes?.();
   const entities = Math.floor(size / 5);
   const revisions = new Map<number, Revision>();
   const versions = new Map<string, number>();
