@@ -106,7 +106,7 @@ export function createLogReader(
     "SELECT position + count - 1, revision + count - 1 FROM log WHERE stream = ? AND id = ?",
   );
   const selectNames = prepare<readonly [name: string]>(
-    "SELECT name FROM stream WHERE name >= ?1 AND name > ?2 ORDER BY name LIMIT ?3",
+    "SELECT name FROM stream WHERE name >= max(?1, ?2) AND name <> ?2 ORDER BY name LIMIT ?3",
   );
   const selectVersion = prepare<Single>("PRAGMA data_version");
   let version = 0;

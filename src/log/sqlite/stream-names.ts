@@ -50,7 +50,7 @@ export function openStreamNames(file: string | undefined, logId: string | undefi
   const insert = database.prepare("INSERT OR IGNORE INTO stream_name (name) VALUES (?)");
   const reach = database.prepare("UPDATE reached SET position = max(position, ?)");
   const select = database.prepare(
-    "SELECT name FROM stream_name WHERE name >= ?1 AND name > ?2 ORDER BY name LIMIT ?3",
+    "SELECT name FROM stream_name WHERE name >= max(?1, ?2) AND name <> ?2 ORDER BY name LIMIT ?3",
   );
 
   return {
