@@ -24,7 +24,7 @@ import { createSegmentReader, type Parts, type SegmentReader } from "../segments
 import { countCombinations } from "./combinations.ts";
 import { compileCondition } from "./conditions.ts";
 import { Deadline } from "./deadline.ts";
-import { type DocSet, filter } from "./doc-set.ts";
+import { type DocSet, filter, noDocs } from "./doc-set.ts";
 import { countFacet } from "./facets.ts";
 import { match } from "./matching.ts";
 import { nearWordsOf, type VisibleSegment } from "./near-words.ts";
@@ -129,9 +129,11 @@ export function createAnswers(db: DatabaseSync, reader: SegmentReader) {
   function find({ entityTypes, expression, condition }: Scope, deadline: Deadline) {
     const simple = condition && simplifiedCondition(condition);
     return reader.segments().map((segment): Matched & VisibleSegment => {
+      const wanted = wantedTypes(segment, entityTypes);
+      if (!wanted.includes(1)) return { segment, found: noDocs, visible: () => noDocs };
       const holds = simple && compileCondition(simple, segment, deadline);
       const visible = (set: DocSet): DocSet => {
-        const ofTypes = withoutOthers(set, segment, entityTypes);
+        const ofTypes = withoutOthers(set, segment, wanted);
         deadline.spend(2 * ofTypes.docs.length);
         return holds === undefined ? ofTypes : filter(ofTypes, holds);
       };
@@ -170,18 +172,24 @@ export function createAnswers(db: DatabaseSync, reader: SegmentReader) {
   };
 }
 
-/** Leaves out documents that are deleted and those of other types. */
-function withoutOthers(set: DocSet, segment: Segment, entityTypes: readonly string[]): DocSet {
-  const { deleted } = segment;
+/** By the ordinal of each entity type in a segment: 1 if its documents are wanted. */
+function wantedTypes(segment: Segment, entityTypes: readonly string[]): Uint8Array {
   const types = segment.field(typeField);
-  if (types === undefined) return set;
-  const wanted = new Uint8Array(types.count);
+  const wanted = new Uint8Array(types?.count ?? 0);
   for (const type of entityTypes) {
-    const ordinal = types.find(type.toWellFormed());
+    const ordinal = types?.find(type.toWellFormed()) ?? -1;
     if (ordinal >= 0) wanted[ordinal] = 1;
   }
+  return wanted;
+}
+
+/** Leaves out documents that are deleted and those of other types. */
+function withoutOthers(set: DocSet, segment: Segment, wanted: Uint8Array): DocSet {
+  const { deleted } = segment;
+  const types = segment.field(typeField);
   const left = deleted === undefined ? set : filter(set, (doc) => deleted[doc] !== 1);
-  return wanted.includes(0) ? filter(left, (doc) => types.some(doc, wanted)) : left;
+  if (types === undefined || !wanted.includes(0)) return left;
+  return filter(left, (doc) => types.some(doc, wanted));
 }
 
 /** Browse folders of one level, by the paths of a field. */
