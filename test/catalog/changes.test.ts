@@ -3,10 +3,11 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { createAddresses } from "../../src/catalog/address.ts";
 import type { ChangePage, ChangesFilter } from "../../src/catalog/catalog.ts";
 import { createChanges } from "../../src/catalog/changes/changes.ts";
+import { createPoll } from "../../src/catalog/changes/poll.ts";
 import type { PlacedChange } from "../../src/core/change.ts";
 import { unknownEntity } from "../../src/core/entity-state.ts";
 import { CatalogError } from "../../src/core/errors.ts";
-import { type Position, position, revision } from "../../src/core/position.ts";
+import { type Position, position, revision, START } from "../../src/core/position.ts";
 import {
   entityStream,
   JOBS,
@@ -189,6 +190,8 @@ describe("a page of changes", () => {
     expect(await asked({ entityTypes: ["dataset"] })).toEqual([[2, 3], 2]);
     expect(await asked({ aspects: ["datasetProperties"] })).toEqual([[2], 2]);
     expect(await asked({ aspects: [] })).toEqual([[], 2]);
+    expect(await asked({ kind: "versioned" })).toEqual([[1, 2], 2]);
+    expect(await asked({ kind: "timeseries" })).toEqual([[3], 1]);
   });
 
   test("a page with previous values waits for the aspect view, and fails if the view stays unavailable", async () => {
@@ -210,6 +213,16 @@ describe("a page of changes", () => {
     expect(positionsOf(await readChanges({ limit: 1 }))).toEqual([1]);
     await expect(readChanges({ after: position(1) })).rejects.toThrow("damaged");
   });
+});
+
+test("a poll of timeseries events reads each record of the log once", async () => {
+  for (let n = 0; n < 60_000; n++) append(entityStream(TAG));
+  append(timeseriesStream(DATASET, "datasetProfile"), { timeseries: true });
+  const poll = createPoll({ changes: open() } as Parameters<typeof createPoll>[0]);
+  const query = { kind: "timeseries", after: START, limit: 10, waitMs: 0 } as const;
+  const page = await poll(query, {});
+  expect([positionsOf(page), Number(page.position)]).toEqual([[60_001], 60_001]);
+  expect([scanned, decoded]).toEqual([60_001, 1]);
 });
 
 describe("a page of changes of some entities", () => {

@@ -16,6 +16,8 @@ export interface ChangesFilter {
   readonly entityTypes?: readonly string[] | undefined;
   readonly aspects?: readonly string[] | undefined;
   readonly urns?: readonly string[] | undefined;
+  /** Changes of versioned aspects, or events of timeseries aspects. */
+  readonly kind?: "versioned" | "timeseries" | undefined;
   /** Include previous values. */
   readonly previous?: boolean | undefined;
   /** Include the platform events of producers, whose urn is empty (core/platform-event.ts). */

@@ -62,10 +62,12 @@ export function createChanges(dependencies: Dependencies): Changes {
     const urns = setOf(filter.urns?.map((urn) => addresses.readable(urn).urn));
     const types = setOf(filter.entityTypes?.map(entityType));
     const aspects = setOf(filter.aspects?.map(aspect));
+    const kind = filter.kind === "versioned" ? "entity" : filter.kind;
     return (record) => {
       // The stream's name rules out most records.
       const of = parseStream(record.stream);
       if (of === undefined || of.kind === "truncation") return undefined;
+      if (kind !== undefined && of.kind !== kind) return undefined;
       if (of.kind === "event") {
         return filter.platformEvents ? decode(record, direction) : undefined;
       }

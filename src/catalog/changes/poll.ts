@@ -9,7 +9,7 @@ import type { Position } from "../../core/position.ts";
 import type { PlatformEventsOf } from "../../feed/platform-events.ts";
 import { formatNumber } from "../../lib/format-number.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
-import { type Catalog, type ChangeEntry, changesMax } from "../catalog.ts";
+import { type Catalog, type ChangeEntry, type ChangesFilter, changesMax } from "../catalog.ts";
 import { createPause } from "../chunks.ts";
 import { positionBefore } from "./position-before.ts";
 
@@ -41,8 +41,8 @@ const eventsMax = 10_000;
 export function createPoll({ log, decode, platformEventsOf, changes }: Dependencies): Poll {
   let waiting = 0;
 
-  const isRequested = ({ kind }: Query, { change }: ChangeEntry): boolean =>
-    kind === "events" || change.timeseries === (kind === "timeseries");
+  const filterOf = ({ kind }: Query): ChangesFilter =>
+    kind === "events" ? { platformEvents: true } : { kind };
 
   /** The platform events that fit into a reply, and the position of the last change that they cover. */
   async function eventsOf(found: readonly ChangeEntry[], end: Position) {
@@ -68,10 +68,10 @@ export function createPoll({ log, decode, platformEventsOf, changes }: Dependenc
       found.length >= limit || bytes >= valueBytesMax || performance.now() >= until;
     for (let end = false; !end && !full(); ) {
       const asked = {
+        ...filterOf(query),
         after: position,
         limit: Math.min(changesMax, limit - found.length),
         previous: query.kind !== "timeseries",
-        platformEvents: query.kind === "events",
       };
       const page = await changes.readChanges(asked).catch((error: unknown) => {
         // Return the changes before the unreadable record first.
@@ -80,7 +80,6 @@ export function createPoll({ log, decode, platformEventsOf, changes }: Dependenc
       });
       if (page === undefined) break;
       for (const one of page.changes) {
-        if (!isRequested(query, one)) continue;
         found.push(one);
         bytes += (one.change.value?.length ?? 0) + (one.previous?.value.length ?? 0);
       }
@@ -91,12 +90,11 @@ export function createPoll({ log, decode, platformEventsOf, changes }: Dependenc
 
   /** Resolves when a change follows the position, when the time is over, or when the query ends. */
   async function nextChange(query: Query, after: Position, ms: number): Promise<void> {
-    const platformEvents = query.kind === "events";
     const timeout = AbortSignal.timeout(ms);
     const signal = query.signal === undefined ? timeout : AbortSignal.any([query.signal, timeout]);
     try {
-      for await (const page of await changes.followChanges({ after, platformEvents }, signal)) {
-        if (page.changes.some((one) => isRequested(query, one))) return;
+      for await (const page of await changes.followChanges({ ...filterOf(query), after }, signal)) {
+        if (page.changes.length > 0) return;
       }
     } catch (error) {
       if (!signal.aborted) throw error;
