@@ -28,7 +28,7 @@ type Changes = Pick<Catalog, "readChanges" | "followChanges">;
 type Direction = "after" | "before";
 
 interface Dependencies {
-  readonly log: Pick<ChangeLog, "readAll" | "readStream" | "tail" | "head">;
+  readonly log: Pick<ChangeLog, "readAll" | "readStream" | "tail" | "head" | "countBetween">;
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
   readonly addresses: Addresses;
   readonly model: Model;

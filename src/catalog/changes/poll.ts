@@ -14,7 +14,7 @@ import { createPause } from "../chunks.ts";
 import { positionBefore } from "./position-before.ts";
 
 interface Dependencies {
-  readonly log: Pick<ChangeLog, "readAll" | "head">;
+  readonly log: Pick<ChangeLog, "readAll" | "head" | "countBetween">;
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
   readonly platformEventsOf: PlatformEventsOf;
   /** Filtered for the caller. */

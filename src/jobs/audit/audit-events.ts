@@ -5,12 +5,13 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { AuditEvent, AuditPage, AuditQuery } from "../../auth/audit.ts";
 import type { PlacedChange } from "../../core/change.ts";
-import { type Position, position, START } from "../../core/position.ts";
+import { type Position, START } from "../../core/position.ts";
 import { isAuditStream, parseStream } from "../../core/stream.ts";
 import { dayMs } from "../../lib/calendar.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
 import { decodeAudit } from "../../log/codecs/audit-codec.ts";
 import { readable } from "../../log/codecs/try-decode.ts";
+import { endOfTime } from "../../log/end-of-time.ts";
 
 export interface AuditEventsParts {
   readonly log: Pick<ChangeLog, "readAll" | "head" | "countBetween">;
@@ -26,8 +27,6 @@ const lookedAtMax = 50_000;
 const readMax = 500;
 /** Maximum distance of records from the order of their times: clocks of nodes, concurrent appends. */
 const disorderMs = 120_000;
-/** Records without a time (of jobs and the like) that are skipped to find one with a time. */
-const timelessMax = 200;
 
 export function createAuditEvents({ log, decode, days, now }: AuditEventsParts) {
   function eventOf(record: LogRecord, writes: boolean): AuditEvent | undefined {
@@ -71,39 +70,13 @@ export function createAuditEvents({ log, decode, days, now }: AuditEventsParts) 
     };
   }
 
-  async function timeAfter(at: Position): Promise<number | undefined> {
-    const page = await log.readAll(at, { limit: timelessMax });
-    for (const record of page) {
-      const event = eventOf(record, true);
-      if (event !== undefined) return event.time;
-    }
-    return undefined;
-  }
-
-  /**
-   * A position after all events up to a time, by binary search. A log whose positions do not number its
-   * records has no record at most positions, and is read from its end.
-   */
-  async function placeOf(time: number): Promise<Position | "end"> {
-    if (log.countBetween !== undefined) return "end";
-    let low = 0;
-    let high: number = await log.head();
-    while (high - low > readMax) {
-      const middle = Math.floor((low + high) / 2);
-      const found = await timeAfter(position(middle));
-      if (found === undefined || found > time + disorderMs) high = middle;
-      else low = middle;
-    }
-    return high + readMax >= (await log.head()) ? "end" : position(high + readMax);
-  }
-
   async function list(query: AuditQuery): Promise<AuditPage> {
     const since = days === 0 ? 0 : now() - days * dayMs;
     const sieve = sieveOf(query, Math.max(query.from ?? 0, since));
     let at: Position | "end" = query.before ?? "end";
     if (query.to !== undefined) {
-      const place = await placeOf(query.to);
-      if (at === "end" || (place !== "end" && place < at)) at = place;
+      const end = await endOfTime(query.to + disorderMs, { log, decode });
+      if (at === "end" || (end !== "end" && end < at)) at = end;
     }
     const events: AuditEvent[] = [];
     for (let lookedAt = 0; lookedAt < lookedAtMax; ) {
