@@ -1,5 +1,6 @@
 /** Values beside an entity's own aspects: executions of sources, changes of documents, edges of accounts. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { proposal } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 import { asActor, ask, ROOT } from "./graphql-client.ts";
 import { ada, robot, stamp } from "./queries/sample.ts";
@@ -55,12 +56,13 @@ test("an ingestion source has its owners, its kind and its latest successful exe
   });
 });
 
+const info = (title: string, state: string, more: object = {}) => ({
+  ...{ title, status: { state }, contents: { text: "how" } },
+  ...{ created: stamp, lastModified: stamp, ...more },
+});
+
 test("the changes of a document have the values before and after", async () => {
   const document = "urn:li:document:guide";
-  const info = (title: string, state: string, more: object = {}) => ({
-    ...{ title, status: { state }, contents: { text: "how" } },
-    ...{ created: stamp, lastModified: stamp, ...more },
-  });
   const parentDocument = { document: "urn:li:document:all" };
   await put(document, "documentInfo", info("Guide", "UNPUBLISHED"));
   await put(document, "documentInfo", info("Handbook", "PUBLISHED"));
@@ -87,6 +89,31 @@ test("the changes of a document have the values before and after", async () => {
     ],
     PARENT_CHANGED: [{ key: "newParent", value: "urn:li:document:all" }],
   });
+});
+
+test("the newest changes of a document come first, however many there are", async () => {
+  const document = "urn:li:document:log";
+  const titles = Array.from({ length: 1_200 }, (_, n) => `Entry ${n}`);
+  const proposals = titles.map((title) =>
+    proposal(document, "documentInfo", info(title, "PUBLISHED")),
+  );
+  const reply = await service.client.call("POST", "/aspects?action=ingestProposalBatch", {
+    proposals,
+  });
+  expect(reply.status, JSON.stringify(reply.body)).toBe(200);
+  position = reply.position ?? position;
+  const { changeHistory } = (
+    await data(`{ document(urn: "${document}") {
+      changeHistory(limit: 2) { details { key value } } } }`)
+  ).document;
+  expect(changeHistory).toEqual(
+    [1_199, 1_198].map((n) => ({
+      details: [
+        { key: "oldTitle", value: `Entry ${n - 1}` },
+        { key: "newTitle", value: `Entry ${n}` },
+      ],
+    })),
+  );
 });
 
 test("a service account has the relationships of its user", async () => {

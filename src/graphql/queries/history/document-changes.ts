@@ -2,6 +2,7 @@
 
 import { toRead } from "../../../auth/policies/privileges.ts";
 import type { ChangeEntry } from "../../../catalog/catalog.ts";
+import type { Position } from "../../../core/position.ts";
 import { dayMs } from "../../../lib/calendar.ts";
 import { type JsonObject, jsonObject } from "../../../lib/json.ts";
 import { sameJson } from "../../../lib/same-json.ts";
@@ -53,6 +54,8 @@ interface HistoryInput {
 }
 
 const DAYS_30 = 30 * dayMs;
+/** Changes of a page that is read. */
+const PAGE_MAX = 1_000;
 
 /** Newest first; empty for callers who may not view the document. */
 async function changeHistory({ urn }: EntitySource, asked: HistoryInput, viewer: Viewer) {
@@ -60,12 +63,17 @@ async function changeHistory({ urn }: EntitySource, asked: HistoryInput, viewer:
   if (!(await mayRead(viewer, alternatives, urn))) return [];
   const from = asked.startTimeMillis ?? viewer.now() - DAYS_30;
   const to = asked.endTimeMillis ?? Number.POSITIVE_INFINITY;
-  const { changes } = await viewer.catalog.readChanges({
-    ...{ urns: [urn], aspects: ["documentInfo"], previous: true, limit: 1_000 },
-  });
-  const shown = changes
-    .filter(({ change }) => change.created.time >= from && change.created.time <= to)
-    .flatMap(changesIn);
+  const filter = { urns: [urn], aspects: ["documentInfo"], previous: true, limit: PAGE_MAX };
+  const shown: object[] = [];
+  for (let after: Position | undefined; ; ) {
+    const page = await viewer.catalog.readChanges({ ...filter, after });
+    const within = page.changes.filter(
+      ({ change }) => change.created.time >= from && change.created.time <= to,
+    );
+    shown.push(...within.flatMap(changesIn));
+    if (page.end) break;
+    after = page.position;
+  }
   return shown.reverse().slice(0, asked.limit ?? 50);
 }
 
