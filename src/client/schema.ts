@@ -7862,14 +7862,6 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
             422: {
                 headers: {
                     [name: string]: unknown;

@@ -3,6 +3,7 @@ import type { AuditEntry, AuditTrail } from "../auth/audit.ts";
 import type { Change } from "../core/change.ts";
 import type { Position } from "../core/position.ts";
 import type { UrnLimits } from "../core/urn.ts";
+import { orAborted } from "../lib/or-aborted.ts";
 import { promptHead } from "../log/cached-head.ts";
 import { type ChangeLog, recordsBetween } from "../log/change-log.ts";
 import type { Model } from "../model/model.ts";
@@ -59,7 +60,13 @@ export interface OperationsParts {
     | undefined;
   readonly verifying: Omit<
     VerifyParts,
-    "restoration" | "rebuild" | "findStanding" | "logger" | "namespace" | "urnLimits"
+    | "restoration"
+    | "rebuild"
+    | "checkIndexes"
+    | "findStanding"
+    | "logger"
+    | "namespace"
+    | "urnLimits"
   >;
   /** Writes missing default aspects of the entities; returns their number. */
   readonly giveDefaults: (urns: readonly string[]) => Promise<number>;
@@ -137,8 +144,12 @@ export async function openOperations(
     ...parts.rebuilds,
     rebuilding: others === undefined ? rebuilding : dispatchedRebuild(own, others),
   });
+  /** Fails if the log's indexes are damaged. */
+  const checkIndexes = async (maxAgeMs: number, signal: AbortSignal): Promise<void> =>
+    orAborted(log.checkIndexes?.({ maxAgeMs }) ?? Promise.resolve(), signal);
   const verifications = createVerifications({
     ...{ ...parts.verifying, ...names, restoration, logger },
+    checkIndexes: (signal) => checkIndexes(0, signal),
     rebuild: rebuilds.rebuildWithin,
     findStanding: async (names) => findStanding(projector, await log.head(), names),
   });
@@ -150,11 +161,11 @@ export async function openOperations(
     logger,
     rebuilding: async () => rebuilds.underWay() || (shared !== undefined && isRebuilt(shared)),
   });
-  /** Runs the work after a check of the log's indexes; fails if they are damaged. */
+  /** Runs the work after a check of the log's indexes. */
   const onChecked =
-    (work: JobWork, maxAgeMs: number): JobWork =>
+    (work: JobWork): JobWork =>
     async (run) => {
-      await untilAborted(log.checkIndexes?.({ maxAgeMs }), run.signal);
+      await checkIndexes(RECENT_CHECK_MS, run.signal);
       return work(run);
     };
   const ended = countEnded();
@@ -165,10 +176,10 @@ export async function openOperations(
     nodeId: node,
     kinds: {
       truncate: truncation.work,
-      restore: onChecked(restoring.work, RECENT_CHECK_MS),
-      rebuild: onChecked(rebuilds.work, RECENT_CHECK_MS),
-      verify: onChecked(verifications.work, 0),
-      scavenge: onChecked(scavenges.work, RECENT_CHECK_MS),
+      restore: onChecked(restoring.work),
+      rebuild: onChecked(rebuilds.work),
+      verify: verifications.work,
+      scavenge: onChecked(scavenges.work),
     },
     systemActor,
     now,
@@ -267,16 +278,6 @@ export async function openOperations(
       await others?.close();
     },
   };
-}
-
-/** Settles as the promise does, or rejects with the signal's reason as soon as the signal aborts. */
-function untilAborted<T>(promise: Promise<T> | undefined, signal: AbortSignal): Promise<unknown> {
-  const aborted = new Promise<never>((_, reject) => {
-    const fail = (): void => reject(signal.reason);
-    if (signal.aborted) fail();
-    else signal.addEventListener("abort", fail, { once: true });
-  });
-  return Promise.race([promise, aborted]);
 }
 
 /** Newest jobs that are searched for rebuilds of other nodes. */

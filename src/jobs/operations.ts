@@ -93,8 +93,8 @@ export interface Operations {
    */
   rebuildViews(request: RebuildRequest, caller: Caller): Promise<OperationResult>;
   /**
-   * Compares views with the log; returns the id of the job. Throws `invalid` for a view that cannot
-   * be verified, `conflict` during another verification.
+   * Compares views with the log; returns the id of the job, which waits for other verifications.
+   * Throws `invalid` for a view that cannot be verified.
    */
   verifyViews(request: VerifyRequest, caller: Caller): Promise<OperationResult>;
   /** Differences found by the last verification. Throws `invalid` for a view without one. */

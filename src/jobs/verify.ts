@@ -1,12 +1,14 @@
 /**
  * Verification as a job: a thread compares views with the log and repairs differences on request. Reads and writes
- * continue meanwhile.
+ * continue meanwhile. One verification runs at a time; the next job waits for its turn.
  */
 import type { Caller } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import { NOTHING } from "../core/job-counts.ts";
 import { type Position, position } from "../core/position.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
+import { createConcurrencyLimit, turnOf } from "../lib/concurrency-limit.ts";
+import { orAborted } from "../lib/or-aborted.ts";
 import type { Restoration } from "../projector/thread/progress.ts";
 import type { Difference } from "../projector/verify/differences.ts";
 import { countOf, verifyAndRepair } from "../projector/verify/repair.ts";
@@ -68,6 +70,8 @@ export interface VerifyParts {
   readonly restoration: Pick<Restoration, "restore">;
   /** Rebuilds views from the log. Rejects `conflict` while others are rebuilt. */
   readonly rebuild: (views: readonly string[], signal: AbortSignal) => Promise<void>;
+  /** Compares the indexes of the log with its tables; rejects if they differ. */
+  readonly checkIndexes: (signal: AbortSignal) => Promise<void>;
   /** Finds stuck views (status/stalled-views.ts). */
   readonly findStanding: (views: readonly string[]) => Promise<readonly StalledView[]>;
   /** Seconds between two verifications in the background; 0: none. */
@@ -88,7 +92,9 @@ const RESTORED_MAX = 50;
 export function createVerifications(parts: VerifyParts) {
   const { restoration, logger } = parts;
   let latest: Readonly<Record<string, ViewVerification>> = {};
-  let under = 0;
+  const inTurn = createConcurrencyLimit(1);
+  /** Jobs that run or wait, and the verification in the background. */
+  let pending = 0;
 
   function withState<T>(use: (state: VerifiedState) => T): T {
     const state = parts.openState();
@@ -111,6 +117,19 @@ export function createVerifications(parts: VerifyParts) {
   }
 
   const work: JobWork = async (run) => {
+    const turn = turnOf(inTurn);
+    pending++;
+    try {
+      await orAborted(turn.take(), run.signal);
+      await parts.checkIndexes(run.signal);
+      await runInTurn(run);
+    } finally {
+      turn.end();
+      pending--;
+    }
+  };
+
+  const runInTurn: JobWork = async (run) => {
     const { views = [], repair = false, since } = run.request as VerifyRequest;
     const { signal } = run;
     let counts = { ...NOTHING, ...run.counts };
@@ -134,32 +153,27 @@ export function createVerifications(parts: VerifyParts) {
     };
     const asked = views.length === 0 ? parts.views : views;
     const elsewhere = new Set<string>();
-    under++;
-    try {
-      if (!repair) {
-        await verify(asked);
-        await requireMoving(asked);
-        return;
-      }
-      const { after } = await verifyAndRepair(asked, {
-        verify,
-        async restore(urns) {
-          await restore(urns, elsewhere, signal);
-          counts = { ...counts, updated: counts.updated + urns.length };
-          return elsewhere.size === 0;
-        },
-        async rebuild(damaged) {
-          logger.info({ views: damaged }, "rebuilding views that restoring entities cannot repair");
-          await parts.rebuild(damaged, signal);
-        },
-        signal,
-      });
-      await bringOn(asked, signal);
-      const found = countOf(after);
-      if (found > 0) throw elsewhere.size > 0 ? fedElsewhere(elsewhere) : unrepaired(found);
-    } finally {
-      under--;
+    if (!repair) {
+      await verify(asked);
+      await requireMoving(asked);
+      return;
     }
+    const { after } = await verifyAndRepair(asked, {
+      verify,
+      async restore(urns) {
+        await restore(urns, elsewhere, signal);
+        counts = { ...counts, updated: counts.updated + urns.length };
+        return elsewhere.size === 0;
+      },
+      async rebuild(damaged) {
+        logger.info({ views: damaged }, "rebuilding views that restoring entities cannot repair");
+        await parts.rebuild(damaged, signal);
+      },
+      signal,
+    });
+    await bringOn(asked, signal);
+    const found = countOf(after);
+    if (found > 0) throw elsewhere.size > 0 ? fedElsewhere(elsewhere) : unrepaired(found);
   };
 
   async function requireMoving(views: readonly string[]): Promise<void> {
@@ -193,10 +207,10 @@ export function createVerifications(parts: VerifyParts) {
   }
 
   async function lookBeside(signal: AbortSignal): Promise<void> {
-    under++;
+    pending++;
     try {
       const asked = { views: parts.views, niceness: NICENESS };
-      const { views } = await parts.verify(asked, { onProgress: () => {}, signal });
+      const { views } = await inTurn(() => parts.verify(asked, { onProgress: () => {}, signal }));
       look();
       const differing = views.filter(({ count }) => count > 0);
       for (const { view, count } of differing) {
@@ -205,7 +219,7 @@ export function createVerifications(parts: VerifyParts) {
     } catch (err) {
       if (!signal.aborted) logger.error({ err }, "views could not be verified");
     } finally {
-      under--;
+      pending--;
     }
   }
 
@@ -226,7 +240,6 @@ export function createVerifications(parts: VerifyParts) {
 
     async verify(request: VerifyRequest, caller: Caller, jobs: Jobs): Promise<OperationResult> {
       const asked = checked(request);
-      if (under > 0) throw underWay();
       const { id, position } = await jobs.start("verify", asked, caller);
       return { text: id, position };
     },
@@ -248,7 +261,7 @@ export function createVerifications(parts: VerifyParts) {
       const stopping = new AbortController();
       let looking: Promise<void> = Promise.resolve();
       const timer = setInterval(() => {
-        if (under === 0) looking = lookBeside(stopping.signal);
+        if (pending === 0) looking = lookBeside(stopping.signal);
       }, parts.intervalSeconds * 1_000).unref();
       if (parts.intervalSeconds === 0) clearInterval(timer);
       return async () => {
@@ -259,11 +272,6 @@ export function createVerifications(parts: VerifyParts) {
     },
   };
 }
-
-const underWay = (): CatalogError =>
-  new CatalogError("conflict", "views are being verified", {
-    hint: "Wait until that job has ended, or cancel it; listJobs names it",
-  });
 
 const fedElsewhere = (views: ReadonlySet<string>): CatalogError =>
   new CatalogError(

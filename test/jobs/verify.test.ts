@@ -40,6 +40,7 @@ function verifications(
     },
     rebuild: async (views: readonly string[]) => void rebuilt.push(...views),
     findStanding: async () => [],
+    checkIndexes: async () => {},
     intervalSeconds: 0,
     logger: { info: () => {}, error: (fields: object) => void logged.push(fields) },
     ...over,
@@ -50,7 +51,10 @@ function verifications(
     resumed: false,
     ...{ signal: new AbortController().signal, report: async () => {}, commit: () => {} },
   } satisfies JobRun;
-  return { work: () => work(run), watch, logged, rebuilt };
+  return {
+    work: (signal = run.signal) => work({ ...run, signal }),
+    ...{ watch, logged, rebuilt },
+  };
 }
 
 test("entities that differ are restored", async () => {
@@ -83,6 +87,73 @@ test("views of other processes are not repaired without a projector, and the err
   });
   expect(logged).toContainEqual({ urn, view: "graph", reason: "another process feeds it" });
   expect(rebuilt).toEqual([]);
+});
+
+/** Counts verifications; each ends when `next` is called. */
+function slowVerifications(over: Partial<VerifyParts> = {}) {
+  const running: (() => void)[] = [];
+  let begun = 0;
+  const found = verifications(() => [], {
+    async verify() {
+      begun++;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      running.push(resolve);
+      await promise;
+      return { views: [], records: 7 };
+    },
+    ...over,
+  });
+  return {
+    ...found,
+    begun: () => begun,
+    async next() {
+      running.shift()?.();
+      await new Promise((resolve) => setImmediate(resolve));
+      return { running: running.length, begun };
+    },
+  };
+}
+
+test("one verification runs at a time, and the others wait for their turn", async () => {
+  const checks: number[] = [];
+  const { work, next, begun } = slowVerifications({
+    checkIndexes: async () => void checks.push(begun()),
+  });
+  const works = [work(), work(), work()];
+  expect(await next()).toEqual({ running: 1, begun: 1 });
+  expect(await next()).toEqual({ running: 1, begun: 2 });
+  expect(await next()).toEqual({ running: 1, begun: 3 });
+  expect(await next()).toEqual({ running: 0, begun: 3 });
+  await Promise.all(works);
+  // The indexes are checked at the beginning of each turn.
+  expect(checks).toEqual([0, 1, 2]);
+});
+
+test("a verification that is cancelled while it waits ends at once and is left out", async () => {
+  const { work, next } = slowVerifications();
+  const cancelled = new AbortController();
+  const first = work();
+  const second = work(cancelled.signal);
+  const third = work();
+  await next();
+  cancelled.abort(new Error("cancelled"));
+  await expect(second).rejects.toThrow("cancelled");
+  expect(await next()).toEqual({ running: 1, begun: 2 });
+  await next();
+  await Promise.all([first, third]);
+});
+
+test("a verification waits for one in the background, which leaves out its turn meanwhile", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval"] });
+  const { work, watch, next } = slowVerifications({ intervalSeconds: 10 });
+  const end = watch();
+  await vi.advanceTimersByTimeAsync(10_000);
+  const job = work();
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(await next()).toEqual({ running: 1, begun: 2 });
+  expect(await next()).toEqual({ running: 0, begun: 2 });
+  await job;
+  await end();
 });
 
 afterEach(() => {

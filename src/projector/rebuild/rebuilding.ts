@@ -18,6 +18,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { CatalogError } from "../../core/errors.ts";
 import { START } from "../../core/position.ts";
+import { orAborted } from "../../lib/or-aborted.ts";
 import type { Parked } from "../parking/parking.ts";
 import type { Staged } from "../sink.ts";
 import type { GenerationSwap } from "../thread/progress.ts";
@@ -167,17 +168,4 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
     },
     progress: () => ({ ...current?.progress }),
   };
-}
-
-/** Rejects with the signal's reason when it aborts. The work itself continues. */
-async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(signal.reason);
-  signal.addEventListener("abort", abort);
-  if (signal.aborted) abort();
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
 }

@@ -34,7 +34,7 @@ const verify: Endpoint = {
   writes: true,
   summary: "Compare views with the log",
   about:
-    "Returns the id of the job. It folds the log for each entity and compares the result with all rows of each view, counts the rows, and checks the files of the views. With `since`, only entities with a later record are compared, and rows are not counted. `full`, `quick` and `urns` are accepted and ignored. With `repair`, entities that differ are restored from the log and verified again; a view is rebuilt if the damage belongs to no entity or the view cannot be read. The job fails if differences are left. Reads and writes continue.",
+    "Returns the id of the job. It folds the log for each entity and compares the result with all rows of each view, counts the rows, and checks the files of the views. With `since`, only entities with a later record are compared, and rows are not counted. `full`, `quick` and `urns` are accepted and ignored. With `repair`, entities that differ are restored from the log and verified again; a view is rebuilt if the damage belongs to no entity or the view cannot be read. The job fails if differences are left. Reads and writes continue. One verification runs at a time: the job waits for those before it.",
   body: {
     type: "object",
     properties: {
@@ -51,13 +51,7 @@ const verify: Endpoint = {
     },
   },
   reply: valueReply(text("The id of the job")),
-  errors: [
-    unauthenticated,
-    malformed,
-    unverifiable,
-    { code: "conflict", when: "a verification is running" },
-    tooManyJobs,
-  ],
+  errors: [unauthenticated, malformed, unverifiable, tooManyJobs],
   async handle({ body, caller }, { operations }) {
     const { text: id, position } = await operations.verifyViews(body as VerifyRequest, caller);
     return { ...valueAnswer(id), position };
