@@ -219,17 +219,20 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
   ) {
     const { dryRun, hardDelete } = request;
     const runs = await ledger.read();
-    const entitiesSince = (after: Position, last: Position) =>
-      entitiesIn(recordsOfRegistry(dependencies, registry, { after, last }), last);
+    const entitiesOf = (
+      part: { readonly after: Position; readonly last: Position },
+      upTo = part.last,
+    ) => entitiesIn(recordsOfRegistry(dependencies, registry, part), upTo);
     const seen = runs.position;
-    const entities = new Map(await entitiesSince(START, seen));
+    const part = runs.findRegistry(registry);
+    const entities = new Map(part && (await entitiesOf(part, seen)));
     await admit?.([...entities.keys()]);
     const runId = registryMark(registry);
     let upTo = seen;
     if (!dryRun && entities.size > 0) {
       upTo = await noteRollback(registry, caller);
       // More may have been written before the note.
-      const more = await entitiesSince(seen, upTo);
+      const more = await entitiesOf({ after: seen, last: upTo });
       for (const [urn, events] of more) entities.set(urn, events || (entities.get(urn) ?? false));
       await admit?.([...more.keys()]);
     }

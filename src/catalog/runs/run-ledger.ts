@@ -1,6 +1,6 @@
 /**
- * Index of ingestion runs: their first and last records in the log, and what was rolled back, by
- * run or by model registry.
+ * Index of ingestion runs and model registries: their first and last records in the log, and what
+ * was rolled back.
  *
  * Built from the log at the first request and extended by later ones; in memory, some hundred bytes
  * per run. Reading yields between pages.
@@ -27,11 +27,15 @@ import { createDeletedRows } from "../write/entity-lifetimes.ts";
  */
 const ROLLBACK = "$rollbacks";
 
-export interface Run {
-  readonly runId: string;
+/** The part of the log with all records of a run or registry. */
+interface Span {
   /** Positions of the record before its first, and of its last. */
   readonly after: Position;
   readonly last: Position;
+}
+
+export interface Run extends Span {
+  readonly runId: string;
   /**
    * Its records of entities that were not deleted since: `rows` without rolled back records,
    * `allRows` with them.
@@ -51,6 +55,8 @@ interface Runs {
   readonly position: Position;
   all(): Iterable<Run>;
   find(runId: string): Run | undefined;
+  /** Undefined if no record was written with the registry. */
+  findRegistry(registry: Registry): Span | undefined;
   /**
    * True if the run's record at the position, written with the registry if any, was rolled back
    * later.
@@ -77,8 +83,11 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
   const read = (record: LogRecord) => readable(decode, record);
   const deletedRows = createDeletedRows({ log, decode: read, keyAspectOf });
   const runs = new Map<string, { -readonly [Key in keyof Run]: Run[Key] }>();
-  /** By registry mark: number of rows of each run. */
-  const registries = new Map<string, Map<string, number>>();
+  /** By registry mark: its records, and the number of rows of each run. */
+  const registries = new Map<
+    string,
+    { readonly after: Position; last: Position; readonly rows: Map<string, number> }
+  >();
   /** Timeseries aspects with events, by entity type. */
   const series = new Map<string, Set<string>>();
   /** Positions of the last rollback of each run and registry mark. */
@@ -90,16 +99,17 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
     rolledBack.runs.set(runId, position);
     const run = runs.get(runId);
     if (run !== undefined) run.rows = 0;
-    for (const rows of registries.values()) rows.delete(runId);
+    for (const { rows } of registries.values()) rows.delete(runId);
   }
 
   function rollBackRegistry(mark: string, position: Position): void {
     rolledBack.registries.set(mark, position);
-    for (const [runId, rows] of registries.get(mark) ?? []) {
+    const rowsOfRuns = registries.get(mark)?.rows;
+    for (const [runId, rows] of rowsOfRuns ?? []) {
       const run = runs.get(runId);
       if (run !== undefined) run.rows -= rows;
     }
-    registries.delete(mark);
+    rowsOfRuns?.clear();
   }
 
   function add(change: PlacedChange): void {
@@ -117,8 +127,10 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
       series.set(change.entityType, aspects.add(change.aspect));
     }
     if (registry !== undefined) {
-      const rows = registries.get(registry) ?? new Map<string, number>();
-      registries.set(registry, rows.set(runId, (rows.get(runId) ?? 0) + 1));
+      const found = registries.get(registry) ?? { after: at, last: position, rows: new Map() };
+      found.last = position;
+      found.rows.set(runId, (found.rows.get(runId) ?? 0) + 1);
+      registries.set(registry, found);
     }
     const run = runs.get(runId);
     if (run === undefined) {
@@ -152,7 +164,7 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
       run.allRows--;
       if (isRolledBack(runId, row.position, registry)) continue;
       run.rows--;
-      const ofRegistry = registry === undefined ? undefined : registries.get(registry);
+      const ofRegistry = registry === undefined ? undefined : registries.get(registry)?.rows;
       ofRegistry?.set(runId, (ofRegistry.get(runId) ?? 0) - 1);
     }
   }
@@ -187,6 +199,7 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
         position: at,
         all: () => runs.values(),
         find: (runId) => runs.get(runId),
+        findRegistry: (registry) => registries.get(registryMark(registry)),
         isRolledBack,
       };
     },
@@ -228,7 +241,7 @@ export const executionOf = (runId: string, namespace: string): string =>
 /** Records of a run between two positions, in order. */
 export const recordsOfRun = (
   dependencies: Dependencies,
-  { runId, after, last }: Pick<Run, "runId" | "after" | "last">,
+  { runId, after, last }: Span & Pick<Run, "runId">,
 ): AsyncIterable<PlacedChange> =>
   // A record of the run contains its id: most others need not be decoded.
   recordsWith(dependencies, runId === NO_RUN_ID ? "" : runId, {
@@ -241,7 +254,7 @@ export const recordsOfRun = (
 export function recordsOfRegistry(
   dependencies: Dependencies,
   registry: Registry,
-  part: Pick<Run, "after" | "last">,
+  part: Span,
 ): AsyncIterable<PlacedChange> {
   const mark = registryMark(registry);
   const isOwn = ({ system }: PlacedChange) => markOf(system) === mark;
@@ -251,11 +264,7 @@ export function recordsOfRegistry(
 async function* recordsWith(
   { log, decode }: Dependencies,
   text: string,
-  part: {
-    readonly after: Position;
-    readonly last: Position;
-    readonly isOwn: (change: PlacedChange) => boolean;
-  },
+  part: Span & { readonly isOwn: (change: PlacedChange) => boolean },
 ): AsyncIterable<PlacedChange> {
   const name = Buffer.from(text);
   let { after } = part;
