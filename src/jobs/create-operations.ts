@@ -15,7 +15,7 @@ import { dispatchedRebuild, dispatchedRestore, handedWork } from "./cluster/disp
 import { openJobQueue } from "./cluster/job-queue.ts";
 import { nodeId } from "./cluster/node-id.ts";
 import { type Job, type Jobs, type JobsParts, type JobWork, openJobs, unknownJob } from "./jobs.ts";
-import type { IndexSize, Operations } from "./operations.ts";
+import type { Operations } from "./operations.ts";
 import { createParkedOperations } from "./parked.ts";
 import { createRebuilds, type RebuildParts } from "./rebuild.ts";
 import { createRestoring } from "./restore/restore.ts";
@@ -248,15 +248,13 @@ export async function openOperations(
     rebuildViews: (request, caller) => rebuilds.rebuild(request, caller, jobs),
     async getIndexSizes() {
       await caughtUp();
-      const sizes: IndexSize[] = [];
-      for (const { name: entityType, aspects } of model.entities.values()) {
-        for (const aspect of aspects) {
-          if (model.aspects.get(aspect)?.timeseries !== true) continue;
-          const bytes = await timeseries.weigh({ entityType, aspect });
-          sizes.push({ entityType, aspect, bytes });
-        }
-      }
-      return sizes;
+      const indexes = [...model.entities.values()].flatMap(({ name: entityType, aspects }) =>
+        aspects
+          .filter((aspect) => model.aspects.get(aspect)?.timeseries)
+          .map((aspect) => ({ entityType, aspect })),
+      );
+      const sizes = await timeseries.weigh(indexes);
+      return indexes.map((index, n) => ({ ...index, bytes: sizes[n] ?? 0 }));
     },
     ...createParkedOperations({
       log,

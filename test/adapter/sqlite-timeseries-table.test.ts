@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { StatementSync } from "node:sqlite";
+import { describe, expect, test, vi } from "vitest";
 import { position } from "../../src/core/position.ts";
 import { openSqliteTimeseriesReader } from "../../src/views/timeseries/sqlite/sqlite-timeseries-reader.ts";
 import { openSqliteTimeseriesSink } from "../../src/views/timeseries/sqlite/sqlite-timeseries-sink.ts";
@@ -129,4 +130,28 @@ describe("a list of events", () => {
       await place.remove();
     }
   });
+});
+
+test("the counts and sizes of many series are read with few statements", async () => {
+  const place = await createPlace();
+  const sink = await place.openSink();
+  const writes = Array.from({ length: 1_000 }, (_, n) => ({
+    ...{ op: "event" as const, urn: `urn:li:dataset:${n}`, aspect: "datasetProfile", time: n },
+    ...{ entityType: "dataset", key: "", value: "{}", system: "{}", position: position(n + 1) },
+  }));
+  await sink.apply(writes, position(writes.length));
+  const reader = await place.openReader();
+  const indexes = ["dataset", "tag", "chart", "dashboard", "dataJob"].map((entityType) => ({
+    ...{ entityType, aspect: "datasetProfile" },
+  }));
+  const statements = (["all", "get"] as const).map((name) =>
+    vi.spyOn(StatementSync.prototype, name),
+  );
+  await reader.weigh(indexes);
+  await reader.countOlder({ entityType: "dataset", aspect: "datasetProfile" }, 5);
+  expect(statements.flatMap(({ mock }) => mock.calls).length).toBeLessThan(10);
+  vi.restoreAllMocks();
+  await reader.close();
+  await sink.close();
+  await place.remove();
 });

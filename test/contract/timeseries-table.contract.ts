@@ -386,9 +386,44 @@ export function timeseriesTableContract(
           { entityType: "dataset", aspect: "__proto__" },
         ]) {
           expect(await reader.countOlder(index, 9)).toEqual(nothing);
-          expect(await reader.weigh(index)).toBe(0);
+          expect(await reader.weigh([index])).toEqual([0]);
         }
-        expect(await reader.weigh({ entityType: "dataset", aspect })).toBeGreaterThan(5 * 2);
+        expect(await reader.weigh([])).toEqual([]);
+      });
+
+      test("the sizes of several aspects are returned in the order of the request", async () => {
+        const indexes = [
+          { entityType: "tag", aspect: "operation" },
+          { entityType: "dashboard", aspect },
+          { entityType: "dataset", aspect },
+          { entityType: "tag", aspect },
+        ];
+        await write({ urn: elsewhere, aspect: "operation", time: 9, value: "☃".repeat(100_000) });
+        const [large = 0, absent, few = 0, more = 0] = await reader.weigh(indexes);
+        expect(absent).toBe(0);
+        expect(few).toBeGreaterThan(5 * 2);
+        expect(more).toBeGreaterThan(few);
+        expect(large).toBeGreaterThan(more);
+      });
+
+      test("the size of an aspect is zero after a truncation of all its events", async () => {
+        await truncate(9);
+        const types = ["dataset", "tag"].map((entityType) => ({ entityType, aspect }));
+        const sizes = await reader.weigh(types);
+        expect(sizes).toEqual([0, expect.any(Number)]);
+        expect(sizes[1]).toBeGreaterThan(10 * 2);
+        await tidied();
+        expect((await reader.weigh(types))[0]).toBe(0);
+      });
+
+      test("the counts of each type and aspect are separate", async () => {
+        const count = (entityType: string, name: string) =>
+          reader.countOlder({ entityType, aspect: name }, 3);
+        expect(await count("tag", aspect)).toEqual({ events: 10, older: 4 });
+        expect(await count("dataset", aspect)).toEqual({ events: 5, older: 2 });
+        expect(await count("dataset", "operation")).toEqual({ events: 1, older: 1 });
+        expect(await count("data", aspect)).toEqual({ events: 0, older: 0 });
+        expect(await count("%", aspect)).toEqual({ events: 0, older: 0 });
       });
 
       test("the counts are right for many events and for many series", async () => {
@@ -399,7 +434,8 @@ export function timeseriesTableContract(
         await write(...many, ...series);
         const all = { events: 15_005, older: 5 + 100 + 110 };
         expect(await counted(110)).toEqual(all);
-        expect(await reader.weigh({ entityType: "dataset", aspect })).toBeGreaterThan(all.events);
+        const [size] = await reader.weigh([{ entityType: "dataset", aspect }]);
+        expect(size).toBeGreaterThan(all.events);
         await truncate(110);
         expect(await counted(111)).toEqual({ events: all.events - all.older, older: 2 });
       });

@@ -106,8 +106,8 @@ export interface TimeseriesReader {
    */
   countOlder(index: TimeseriesIndex, before: number): Promise<TimeseriesCount>;
 
-  /** About how many bytes they take. */
-  weigh(index: TimeseriesIndex): Promise<number>;
+  /** About how many bytes the events of each index take. */
+  weigh(indexes: readonly TimeseriesIndex[]): Promise<readonly number[]>;
 
   /** How far the store is with the truncation at a position; undefined before it has come there. */
   findTruncation(position: Position): Promise<TruncationProgress | undefined>;

@@ -146,13 +146,12 @@ export async function openElasticsearchTimeseriesReader(
       const { total, older } = await counted(reading, alias, { match_all: {} }, before);
       return { events: total, older };
     },
-    async weigh(index) {
-      const alias = names.live(placeOfIndex(index));
-      const { total } = await counted(reading, alias, { match_all: {} });
-      if (total === 0) return 0;
-      const { documents, bytes } = await weighed(reading, alias);
-      // Events of pending truncations are in the store, but not in the count.
-      return Math.ceil((bytes * total) / Math.max(documents, total));
+    async weigh(indexes) {
+      const sizes: number[] = [];
+      for (const index of indexes) {
+        sizes.push(await sizeOf(reading, names.live(placeOfIndex(index))));
+      }
+      return sizes;
     },
     async findTruncation(position) {
       const { kept } = (await reading.state()) ?? {};
@@ -221,6 +220,15 @@ async function counted(
     total: all,
     older: bucket?.doc_count ?? (before === Number.POSITIVE_INFINITY ? all : 0),
   };
+}
+
+/** About how many bytes the documents of an alias take. */
+async function sizeOf(reading: ElasticsearchReading<Kept>, alias: string): Promise<number> {
+  const { total } = await counted(reading, alias, { match_all: {} });
+  if (total === 0) return 0;
+  const { documents, bytes } = await weighed(reading, alias);
+  // Events of pending truncations are in the store, but not in the count.
+  return Math.ceil((bytes * total) / Math.max(documents, total));
 }
 
 /** Number of documents and size of the index of an alias. */

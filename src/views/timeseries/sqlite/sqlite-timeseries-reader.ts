@@ -23,7 +23,7 @@ import type {
   TruncationProgress,
 } from "../timeseries-table.ts";
 import { timeseriesSchema } from "./schema.ts";
-import { createMeasuring, keptBy } from "./storage-size.ts";
+import { createMeasuring, KEPT } from "./storage-size.ts";
 
 /** Events read before others get their turn. */
 const PAGE_MAX = 500;
@@ -87,7 +87,7 @@ export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dum
         const cutting = await read(truncating);
         for (const { id, urn, aspect } of await read(() => seriesOf([...places.keys()]))) {
           if (!asked.has(aspect)) continue;
-          const event = await read(() => (cutting ? lastKeptOf(id, urn) : lastOf(id)));
+          const event = await read(() => (cutting ? lastKeptOf(id) : lastOf(id)));
           if (event !== undefined) found[places.get(urn) ?? -1]?.set(aspect, event);
         }
         return found;
@@ -95,7 +95,7 @@ export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dum
     position: () => read(() => position(Number(checkpoint.get()?.position))),
     count: (range) => whole(() => read(() => countIn(range))),
     countOlder: (index, before) => inParts(measuring.count(index, before)),
-    weigh: (index) => inParts(measuring.weigh(index)),
+    weigh: (indexes) => inParts(measuring.weigh(indexes)),
     findTruncation: (position) =>
       read((): TruncationProgress | undefined => {
         const row = findTruncation.get(position);
@@ -167,7 +167,7 @@ function createQueries(db: DatabaseSync) {
       SELECT place.time AS time, place.position AS position, value, system FROM ${EVENTS} WHERE place.series = ? ${kept}
       ORDER BY place.time DESC, place.key DESC LIMIT 1`);
   const last = lastWhere("");
-  const lastKept = lastWhere(`AND ${keptBy("?")}`);
+  const lastKept = lastWhere(`AND ${KEPT}`);
   const ofUrns = objects<Series & { readonly id: number }>(`
     SELECT series.id AS id, series.urn AS urn, aspect FROM json_each(?) AS asked
     CROSS JOIN series ON series.urn = asked.value`);
@@ -207,15 +207,12 @@ function createQueries(db: DatabaseSync) {
       const { from, to } = boundsOf(range);
       const aspect = range.aspect ?? null;
       const asked = [from, to, range.urn, aspect, aspect] as const;
-      const found =
-        truncating.get() === undefined
-          ? count.get(...asked)
-          : countKept.get(...asked, entityTypeOf(range.urn));
+      const found = truncating.get() === undefined ? count.get(...asked) : countKept.get(...asked);
       return Number(found?.count);
     },
     seriesOf: (urns: readonly string[]) => ofUrns.all(JSON.stringify(urns)),
     lastOf: (series: number) => last.get(series),
-    lastKeptOf: (series: number, urn: string) => lastKept.get(series, entityTypeOf(urn)),
+    lastKeptOf: (series: number) => lastKept.get(series),
     truncating: () => truncating.get() !== undefined,
     /** Its position; null where there is none. */
     lastTruncation: () => newest.get()?.position,
@@ -252,7 +249,7 @@ function prepareQueries(db: DatabaseSync) {
         ORDER BY place.time, place.key LIMIT ?`),
     },
     count: db.prepare(counting),
-    countKept: db.prepare(`${counting} AND ${keptBy("?")}`),
+    countKept: db.prepare(`${counting} AND ${KEPT}`),
   };
 }
 
