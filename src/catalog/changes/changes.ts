@@ -67,15 +67,16 @@ export function createChanges(dependencies: Dependencies): Changes {
       // The stream's name rules out most records.
       const of = parseStream(record.stream);
       if (of === undefined || of.kind === "truncation") return undefined;
-      if (kind !== undefined && of.kind !== kind) return undefined;
       if (of.kind === "event") {
-        return filter.platformEvents ? decode(record, direction) : undefined;
+        return filter.platformEvents && kind === undefined ? decode(record, direction) : undefined;
       }
       if (urns?.has(of.urn) === false || types?.has(entityTypeOf(of.urn)) === false)
         return undefined;
       if (of.kind === "timeseries" && aspects?.has(of.aspect) === false) return undefined;
       const change = decode(record, direction);
       if (change === undefined || !isNews(change)) return undefined;
+      // Selected after decoding: an unreadable record stops the readers of both kinds.
+      if (kind !== undefined && of.kind !== kind) return undefined;
       return aspects?.has(change.aspect) === false ? undefined : change;
     };
   }
