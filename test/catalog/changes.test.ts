@@ -50,7 +50,8 @@ function append(stream: string, change: Partial<PlacedChange> = {}): void {
   changes.set(at, change);
 }
 
-const open = () =>
+/** `onHead` is called before each read of the head of the log. */
+const open = (onHead = () => {}) =>
   createChanges({
     model,
     addresses: createAddresses(model, {
@@ -58,7 +59,10 @@ const open = () =>
       limits: { bytesMax: 1_000, schemaFieldBytesMax: 1_000 },
     }),
     log: {
-      head: async () => position(records.length),
+      async head() {
+        onHead();
+        return position(records.length);
+      },
       async readAll(from, { limit, backward }) {
         const end = from === "end" ? records.length + 1 : Number(from);
         const page = backward
@@ -323,6 +327,18 @@ describe("a page of changes of some entities", () => {
     expect(positionsOf(rest)).toEqual([5]);
   });
 });
+
+test.each([{ urns: [TAG] }, {}])(
+  "the pages of %j end although others write during each page",
+  async (filter) => {
+    for (let n = 0; n < 30; n++) append(entityStream(TAG));
+    const { readChanges } = open(() => append(JOBS));
+    let page = await readChanges({ ...filter, limit: 20 });
+    expect([page.changes.length, page.end]).toEqual([20, false]);
+    page = await readChanges({ ...filter, limit: 20, after: page.position });
+    expect([page.changes.length, page.end]).toEqual([10, true]);
+  },
+);
 
 describe("a subscriber to changes", () => {
   test("a subscriber gets the start position first, and later positions without changes", async () => {

@@ -132,14 +132,14 @@ export function createChanges(dependencies: Dependencies): Changes {
     yield* mergeStreams(log, streams, { after, upTo, pageMax: streamPageMax });
   }
 
-  /** Changes after a position, and the position up to which the page has all of them. */
+  /** Changes after a position, and the position up to which the page has all of them; `complete`: there are no others. */
   async function readPage(filter: ChangesFilter, after: Position, limit: number) {
     const streams = streamsOf(filter);
     const upTo = await log.head();
     const records = streams === undefined ? scan(after) : readStreams(streams, after, upTo);
     const page = await collect(records, createSieve(filter), limit);
     const { changes, position = after, complete } = page;
-    return { changes, position: complete && position < upTo ? upTo : position };
+    return { changes, position: complete && position < upTo ? upTo : position, complete };
   }
 
   /** Changes before a position, newest first, and the position down to which the page has all of them. */
@@ -186,8 +186,9 @@ export function createChanges(dependencies: Dependencies): Changes {
       }
       const begin = since === undefined ? START : await positionBefore(since, dependencies);
       const from = await checked(after ?? begin);
-      const { changes, position } = await readPage(filter, from, limit);
-      const end = position >= (await log.head());
+      const { changes, position, complete } = await readPage(filter, from, limit);
+      // A complete page is the last one, also if others have written meanwhile.
+      const end = complete || position >= (await log.head());
       return { changes: await withPrevious(changes, filter.previous), position, end };
     },
 
