@@ -204,6 +204,24 @@ describe("the cache of stream names", () => {
     kept.close();
   });
 
+  test("a list of names ends although others append during each read", async () => {
+    const log = await open();
+    await log.append([entry("a", -1, "x")]);
+    const { all } = server.store;
+    const event = last();
+    let reads = 0;
+    Object.defineProperty(server.store, "all", {
+      get() {
+        if (++reads < 100 && event !== undefined) {
+          server.store.append("a", "any", [{ ...event, id: randomUUID() }]);
+        }
+        return all;
+      },
+    });
+    expect(await log.listStreams("", { limit: 9 })).toEqual(["a"]);
+    expect(reads).toBeLessThan(20);
+  });
+
   test("the names of another log are discarded", () => {
     using directory = temporaryDirectory("annals-names");
     const file = join(directory.path, "names.sqlite");

@@ -4,8 +4,8 @@ import { createRollback } from "../../src/catalog/runs/rollback.ts";
 import { createRunLedger } from "../../src/catalog/runs/run-ledger.ts";
 
 /** A log of this many records; those at `own` were written with the registry "mine:1". */
-function rollbackOn(count: number, own: readonly number[]) {
-  const records = Array.from({ length: count }, (_, i) => ({
+function logOf(count: number, own: readonly number[] = []) {
+  return Array.from({ length: count }, (_, i) => ({
     ...{ position: i + 1, data: Buffer.from("mine"), timeseries: false, changeType: "UPSERT" },
     ...{ urn: `urn:li:tag:t${i}`, entityType: "tag", aspect: "tagProperties", value: "{}" },
     created: { time: 1, actor: "urn:li:corpuser:a" },
@@ -14,6 +14,10 @@ function rollbackOn(count: number, own: readonly number[]) {
       ...(own.includes(i + 1) && { registryName: "mine", registryVersion: "1" }),
     },
   }));
+}
+
+function rollbackOn(count: number, own: readonly number[]) {
+  const records = logOf(count, own);
   let read: number[] = [];
   const dependencies = {
     log: {
@@ -55,4 +59,24 @@ test("a rollback of a registry reads the log from its first record to its last",
   expect(admitted).toEqual(["urn:li:tag:t1199", "urn:li:tag:t1299"]);
   expect(read[0]).toBe(1_200);
   expect(read.length).toBeLessThanOrEqual(500);
+});
+
+test("the runs up to the head are listed although others append during each read", async () => {
+  let records = logOf(700);
+  let reads = 0;
+  const ledger = createRunLedger({
+    log: {
+      head: async () => records.length,
+      async readAll(after: number, { limit }: { limit: number }) {
+        if (++reads > 100) throw new Error("the read does not end");
+        records = logOf(records.length + 1);
+        return records.slice(after, after + limit);
+      },
+    },
+    decode: (record: unknown) => record,
+    keyAspectOf: () => "tagKey",
+  } as unknown as Parameters<typeof createRunLedger>[0]);
+  const runs = await ledger.read();
+  expect(runs.find("nightly")?.rows).toBeGreaterThanOrEqual(700);
+  expect(runs.position).toBe(runs.find("nightly")?.last);
 });

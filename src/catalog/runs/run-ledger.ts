@@ -70,7 +70,7 @@ interface Dependencies {
 }
 
 interface LedgerDependencies extends Dependencies {
-  readonly log: Pick<ChangeLog, "readAll" | "readStream">;
+  readonly log: Pick<ChangeLog, "readAll" | "readStream" | "head">;
   readonly keyAspectOf: (entityType: string) => string | undefined;
 }
 
@@ -171,7 +171,8 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
 
   async function catchUp(): Promise<void> {
     let deletions = 0;
-    for (;;) {
+    // Up to the head at present: while others write, a next page may never be empty.
+    for (const head = await log.head(); at < head; ) {
       const page = await log.readAll(at, { limit: PAGE_MAX });
       if (page.length === 0) return;
       for (const record of page) {

@@ -88,12 +88,14 @@ export async function openEventStoreChangeLog(
     const running = namesWork.then(async () => {
       checkOpen();
       names ??= openStreamNames(options.namesFile, id);
-      for (;;) {
+      // Up to the head at present: while others write, a next page may never be empty.
+      for (const head = await reader.head(); names.position() < head; ) {
         const page = await reader.readForward(names.position(), { limit: NAMES_PAGE });
         const last = page.at(-1);
-        if (last === undefined) return work(names);
+        if (last === undefined) break;
         names.add(new Set(page.map((record) => record.stream)), last.position);
       }
+      return work(names);
     });
     namesWork = running.catch(() => undefined);
     return running;

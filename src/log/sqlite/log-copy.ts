@@ -38,7 +38,8 @@ export function copyByStream(log: ChangeLog, directory: string): ChangeLog {
   let copying: Promise<unknown> = Promise.resolve();
 
   async function copy(): Promise<void> {
-    for (;;) {
+    // Up to the head at present: while others write, a next page may never be empty.
+    for (const head = await log.head(); copied < head; ) {
       const page = await log.readAll(copied, { limit: PAGE_MAX });
       const last = page.at(-1);
       if (last === undefined) return;

@@ -40,6 +40,23 @@ test("a copy returns the records of streams as the log does, including records a
   await copy.close();
 });
 
+test("a read of a copy ends although others append during each read of the log", async () => {
+  using directory = temporaryDirectory("annals-log-copy");
+  const log = await openSqliteChangeLog({ file: join(directory.path, "log.sqlite") });
+  const append = () => log.append([{ stream: "entity-a", expected: "any", records: [bytes("a")] }]);
+  await append();
+  let reads = 0;
+  const readAll: typeof log.readAll = async (...args) => {
+    if (++reads > 100) throw new Error("the read does not end");
+    await append();
+    return log.readAll(...args);
+  };
+  const copy = copyByStream({ ...log, readAll }, directory.path);
+  const page = await copy.readStream("entity-a", revision(0), { limit: 10 });
+  expect(page.length).toBeGreaterThanOrEqual(1);
+  await copy.close();
+});
+
 test("a copy leaves no file in the directory", async () => {
   using directory = temporaryDirectory("annals-log-copy");
   using copies = temporaryDirectory("annals-log-copy");
