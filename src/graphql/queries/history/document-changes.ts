@@ -63,6 +63,7 @@ async function changeHistory({ urn }: EntitySource, asked: HistoryInput, viewer:
   if (!(await mayRead(viewer, alternatives, urn))) return [];
   const from = asked.startTimeMillis ?? viewer.now() - DAYS_30;
   const to = asked.endTimeMillis ?? Number.POSITIVE_INFINITY;
+  const limit = Math.max(0, asked.limit ?? 50);
   const filter = { urns: [urn], aspects: ["documentInfo"], previous: true, limit: PAGE_MAX };
   const shown: object[] = [];
   for (let after: Position | undefined; ; ) {
@@ -71,10 +72,12 @@ async function changeHistory({ urn }: EntitySource, asked: HistoryInput, viewer:
       ({ change }) => change.created.time >= from && change.created.time <= to,
     );
     shown.push(...within.flatMap(changesIn));
+    // Details have whole texts: only the newest changes are kept.
+    if (shown.length > limit) shown.splice(0, shown.length - limit);
     if (page.end) break;
     after = page.position;
   }
-  return shown.reverse().slice(0, asked.limit ?? 50);
+  return shown.reverse();
 }
 
 const infoOf = (text: string | undefined): JsonObject | undefined => {
