@@ -145,11 +145,12 @@ test("a verification that is cancelled while it waits ends at once and is left o
 
 test("a verification waits for one in the background, which leaves out its turn meanwhile", async () => {
   vi.useFakeTimers({ toFake: ["setInterval"] });
-  const { work, watch, next } = slowVerifications({ intervalSeconds: 10 });
+  const { work, watch, next, begun } = slowVerifications({ intervalSeconds: 10 });
   const end = watch();
   await vi.advanceTimersByTimeAsync(10_000);
   const job = work();
   await vi.advanceTimersByTimeAsync(30_000);
+  expect(begun()).toBe(1);
   expect(await next()).toEqual({ running: 1, begun: 2 });
   expect(await next()).toEqual({ running: 0, begun: 2 });
   await job;
