@@ -66,6 +66,7 @@ export async function openAspectReader(config: StoreLocations): Promise<AspectRe
     "getEntities",
     "findValue",
     "listUrns",
+    "urnsAfter",
     "countEntities",
     "countAspect",
   ]);

@@ -48,6 +48,11 @@ export interface Catalog
     entityType: string,
     page: { readonly start: number; readonly count: number },
   ): Promise<{ entities: readonly string[]; start: number; count: number; total: number }>;
+  /**
+   * The first `count` existing entities of a type after a urn ("": from the beginning), in the order
+   * of their urns; 10,000 at most. For reading all of them: none that exists throughout is missed.
+   */
+  urnsAfter(entityType: string, after: string, count: number): Promise<readonly string[]>;
   /** Number of existing entities by type. */
   countEntities(entityTypes: readonly string[]): Promise<Readonly<Record<string, number>>>;
   /**

@@ -36,7 +36,10 @@ const ports: ReadPorts = {
     peek: unused,
     positionOf: unused,
   },
-  aspects: { findValue: unused, listUrns: unused, countEntities: unused, countAspect: unused },
+  aspects: {
+    ...{ findValue: unused, listUrns: unused, urnsAfter: unused },
+    ...{ countEntities: unused, countAspect: unused },
+  },
   timeseries: { list: unused },
   graph: { neighbours: unused, follow: unused, stamps: unused },
   search: readerOf([open, perhaps, hidden].map((urn) => documentOf(urn))),
@@ -48,6 +51,10 @@ test("documents and counts respect the condition and the per-entity check of the
   expect(found.map((document) => document?.urn)).toEqual([undefined, perhaps, open, undefined]);
   const listed = await aspects.listUrns("tag", { start: 0, count: 10 });
   expect(listed).toEqual({ urns: [open, perhaps], total: 2 });
+  expect(await aspects.urnsAfter("tag", "", 10)).toEqual([open, perhaps]);
+  expect(await aspects.urnsAfter("tag", "", 1)).toEqual([open]);
+  expect(await aspects.urnsAfter("tag", open, 1)).toEqual([perhaps]);
+  expect(await aspects.urnsAfter("tag", perhaps, 1)).toEqual([]);
 });
 
 test("a caller who sees everything is not checked further", async () => {

@@ -13,7 +13,14 @@ import type {
   AspectSink,
   AspectWrite,
 } from "../../src/views/aspects/aspect-table.ts";
-import { aspectHistories, createAspectModel, keyOf, typeOf, urns } from "./aspect-table-model.ts";
+import {
+  aspectHistories,
+  byteOrder,
+  createAspectModel,
+  keyOf,
+  typeOf,
+  urns,
+} from "./aspect-table-model.ts";
 
 export interface AspectPlace {
   openSink(): Promise<AspectSink>;
@@ -305,6 +312,68 @@ export function aspectTableContract(
         expect(await reader.countEntities()).toEqual(new Map([["gadget", 4]]));
       });
 
+      /** All entities of a type, in pages that begin after the last urn; `between` runs after each. */
+      async function paged(
+        type: string,
+        count: number,
+        between: (page: readonly string[]) => Promise<void> = async () => {},
+      ): Promise<readonly string[]> {
+        const all: string[] = [];
+        for (;;) {
+          const page = await reader.urnsAfter(type, all.at(-1) ?? "", count);
+          expect(page.length).toBeLessThanOrEqual(count);
+          all.push(...page);
+          if (page.length < count) return all;
+          await between(page);
+        }
+      }
+
+      test.each([1, 2, 3, 5, 7, 100])(
+        "pages of %i that begin after a urn have each entity once, in byte order",
+        async (count) => {
+          // They differ only after what an index may compare.
+          const long = Array.from({ length: 9 }, (_, n) => `urn:li:tag:${"x".repeat(900)}${n}`);
+          const spelt = ["urn:li:Gadget:b", "urn:li:gadget:a", "urn:x:gadget:a", "urn:li:Gadget:a"];
+          await write(
+            ...[...urns, ...long].map((urn) => ({ urn })),
+            ...spelt.map((urn) => ({ urn, aspect: "k", key: true, entityType: "gadget" })),
+            { urn: "urn:li:tag:without", aspect: "status" },
+          );
+          for (const type of ["corpuser", "dataset"]) {
+            const own = urns.filter((urn) => typeOf(urn) === type);
+            expect(await paged(type, count)).toEqual(own.toSorted(byteOrder));
+          }
+          const tags = urns.filter((urn) => typeOf(urn) === "tag");
+          expect(await paged("tag", count)).toEqual([...tags, ...long].toSorted(byteOrder));
+          expect(await paged("gadget", count)).toEqual(spelt.toSorted());
+          expect(await reader.urnsAfter("gadget", "urn:li:Gadget:aa", count)).toEqual(
+            ["urn:li:Gadget:b", "urn:li:gadget:a", "urn:x:gadget:a"].slice(0, count),
+          );
+          expect(await reader.urnsAfter("nothing", "", count)).toEqual([]);
+          expect(await reader.urnsAfter("tag", "", 0)).toEqual([]);
+        },
+      );
+
+      test("pages that begin after a urn lose no entity while others are created and deleted", async () => {
+        const named = (n: number) => `urn:li:tag:${String(n).padStart(3, "0")}`;
+        const all = Array.from({ length: 40 }, (_, n) => named(2 * n));
+        const removed = new Set<string>();
+        await write(...all.map((urn) => ({ urn })));
+        const seen = await paged("tag", 4, async (page) => {
+          const [first = "", , , last = ""] = page;
+          const next = named(Number(last.slice("urn:li:tag:".length)) + 2);
+          // Of the entities that are deleted, one was returned and one was not.
+          for (const urn of [first, next]) {
+            removed.add(urn);
+            await write({ op: "remove_entity", urn });
+          }
+          await write({ urn: `${first}0` }, { urn: `${last}0` });
+        });
+        expect(new Set(seen).size).toBe(seen.length);
+        expect(seen).toEqual(seen.toSorted(byteOrder));
+        expect(seen).toEqual(expect.arrayContaining(all.filter((urn) => !removed.has(urn))));
+      });
+
       test("the listed entities are those with a key aspect that are not removed", async () => {
         await write({ urn: ada }, { urn: upper, aspect: "status" }, { urn: others[0] ?? "" });
         await write({ op: "remove_entity", urn: others[0] ?? "" });
@@ -391,6 +460,10 @@ export function aspectTableContract(
             const page = await reader.listUrns(type, { start: 1, count: 3 });
             expect(page).toEqual({ urns: expected.slice(1, 4), total: expected.length });
             expect(counts.get(type) ?? 0).toBe(expected.length);
+            for (const after of ["", ...urns]) {
+              const later = expected.filter((urn) => byteOrder(urn, after) > 0);
+              expect(await reader.urnsAfter(type, after, 2)).toEqual(later.slice(0, 2));
+            }
           }
           for (const aspect of ["status", "corpuserKey"]) {
             expect(await reader.countAspect(aspect)).toBe(model.having(aspect).length);
@@ -407,6 +480,7 @@ export function aspectTableContract(
       await expect(reader.getEntities([ada])).rejects.toEqual(unavailable);
       await expect(reader.findValue(ada, "status", 1)).rejects.toEqual(unavailable);
       await expect(reader.listUrns("tag", { start: 0, count: 1 })).rejects.toEqual(unavailable);
+      await expect(reader.urnsAfter("tag", "", 1)).rejects.toEqual(unavailable);
       await expect(reader.countEntities()).rejects.toEqual(unavailable);
       await expect(reader.countAspect("status")).rejects.toEqual(unavailable);
     });

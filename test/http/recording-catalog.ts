@@ -131,6 +131,7 @@ export function createRecordingCatalog(): RecordingCatalog {
     exists: answering("exists", true),
     filterExisting: answering("filterExisting", ["urn:li:tag:there"]),
     listUrns: answering("listUrns", { entities: ["urn:li:tag:a"], start: 0, count: 1, total: 3 }),
+    urnsAfter: answering("urnsAfter", ["urn:li:tag:a"]),
     countEntities: answering("countEntities", { dataset: 12 }),
     countAspect: answering("countAspect", 5),
     queryUsage: answering("queryUsage", { buckets: [], aggregations: {} }),

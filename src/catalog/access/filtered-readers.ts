@@ -17,6 +17,7 @@ import {
   type Condition,
   type Cursor,
   hitsMax,
+  placeOfUrn,
   type Scope,
   type SearchReader,
 } from "../../views/search/search.ts";
@@ -28,7 +29,10 @@ import type { AccessFilter, ResolveFilter } from "./access-filter.ts";
 
 export interface ReadPorts {
   readonly states: Pick<EntityCache, "read" | "peek" | "positionOf">;
-  readonly aspects: Pick<AspectReader, "findValue" | "listUrns" | "countEntities" | "countAspect">;
+  readonly aspects: Pick<
+    AspectReader,
+    "findValue" | "listUrns" | "urnsAfter" | "countEntities" | "countAspect"
+  >;
   readonly timeseries: Pick<TimeseriesReader, "list">;
   readonly graph: Pick<GraphReader, "neighbours" | "follow" | "stamps">;
   readonly search: Pick<SearchReader, "search" | "folders" | "documents">;
@@ -110,6 +114,20 @@ export function filteredReaders(
         const asked = { ...scopeOf(entityType), sort, start: page.start, count, facets: [] };
         const { hits, total } = await search.search(asked);
         return { urns: hits.map(({ document }) => document.urn), total };
+      },
+      async urnsAfter(entityType, after, count) {
+        if ((await resolveFilter()).everything)
+          return ports.aspects.urnsAfter(entityType, after, count);
+        const { hits } = await search.search({
+          ...scopeOf(entityType),
+          sort: [],
+          start: 0,
+          count,
+          after: after === "" ? undefined : placeOfUrn(after),
+          facets: [],
+          uncounted: true,
+        });
+        return hits.map(({ document }) => document.urn);
       },
       async countEntities() {
         const counts = await ports.aspects.countEntities();

@@ -64,6 +64,10 @@ export function restrictedPorts(ports: ReadPorts, restricted: Restricted): ReadP
         const hidden = entityTypes.has(type) && !(await restricted.may(type));
         return hidden ? { urns: [], total: 0 } : aspects.listUrns(type, page);
       },
+      async urnsAfter(type, after, count) {
+        const hidden = entityTypes.has(type) && !(await restricted.may(type));
+        return hidden ? [] : aspects.urnsAfter(type, after, count);
+      },
       async countEntities() {
         const counts = new Map(await aspects.countEntities());
         for (const type of entityTypes) {

@@ -77,7 +77,7 @@ type Reading = Omit<
 const namesOf = (references: CatalogParts["references"]): readonly string[] =>
   [...new Set([...references.values()].flat().map(({ name }) => name))].sort();
 
-/** Maximum number of urns in a page of listUrns. */
+/** Maximum number of urns in a page of listUrns and urnsAfter. */
 const pageMax = 10_000;
 
 interface EntityPorts {
@@ -238,6 +238,12 @@ export function createReading(tools: ReadingTools, ports: ReadPorts, everything 
       await caughtUp("aspects")();
       const page = await aspects.listUrns(name, { start, count: Math.min(count, pageMax) });
       return { entities: page.urns, start, count: page.urns.length, total: page.total };
+    },
+
+    async urnsAfter(type, after, count) {
+      const name = entityType(type);
+      await caughtUp("aspects")();
+      return aspects.urnsAfter(name, after, Math.min(count, pageMax));
     },
 
     async countEntities(types) {

@@ -68,6 +68,12 @@ export interface AspectReader {
     page: { readonly start: number; readonly count: number },
   ): Promise<{ readonly urns: readonly string[]; readonly total: number }>;
 
+  /**
+   * The first `count` existing entities of a type after a urn ("": from the beginning), in byte
+   * order. The cost does not depend on where the page lies.
+   */
+  urnsAfter(entityType: string, after: string, count: number): Promise<readonly string[]>;
+
   /** Number of existing entities by type; 0 for a type that only has deleted ones, or only aspects. */
   countEntities(): Promise<ReadonlyMap<string, number>>;
 

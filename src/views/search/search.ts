@@ -211,6 +211,9 @@ export interface SearchQuery extends Scope {
  */
 export type Cursor = readonly (FieldValue | null)[];
 
+/** The place of a urn in an answer to a query for all, unsorted: equal scores are ordered by urn. */
+export const placeOfUrn = (urn: string): Cursor => [1, urn];
+
 export interface Hit {
   readonly document: SearchDocument;
   readonly score: number;

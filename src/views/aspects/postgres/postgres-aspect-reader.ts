@@ -144,6 +144,12 @@ export async function openPostgresAspectReader(
       return { urns: rows.flatMap(([, urn]) => urn ?? []), total: Number(rows[0]?.[0] ?? 0) };
     },
 
+    async urnsAfter(entityType, after, count) {
+      if (!isStorable(entityType) || !isStorable(after)) return [];
+      const rows = await ask("after", entityType, after, count);
+      return rows.flatMap(([urn]) => urn ?? []).slice(0, count);
+    },
+
     async countEntities() {
       const counts = new Map<string, number>();
       for (const [type, count] of await ask("counts")) {

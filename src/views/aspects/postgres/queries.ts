@@ -9,6 +9,7 @@ export type Question =
   | "states"
   | "value"
   | "list"
+  | "after"
   | "counts"
   | "kinds"
   | "having"
@@ -71,6 +72,18 @@ LEFT JOIN LATERAL (
   OFFSET greatest(0, $4::bigint - k.before)
   LIMIT greatest(0, least(k.living, $4::bigint + $5::bigint - k.before)
     - greatest(0, $4::bigint - k.before))
+) AS e ON true
+ORDER BY k.prefix, e.urn`,
+
+    // $3: type; $4: urn; $5: count. At most so many of each kind, in their order.
+    after: `
+SELECT e.urn
+FROM ${live}
+LEFT JOIN ${entityKind} AS k ON k.type = $3
+LEFT JOIN LATERAL (
+  SELECT urn FROM ${entity}
+  WHERE kind = k.id AND living AND ${inOrderFrom("$4")} AND urn > $4
+  ORDER BY ${IN_ORDER} LIMIT $5::bigint
 ) AS e ON true
 ORDER BY k.prefix, e.urn`,
 

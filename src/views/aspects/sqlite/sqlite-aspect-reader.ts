@@ -27,7 +27,7 @@ export function openSqliteAspectReader(path: string): AspectReader & Dump<Aspect
   const end = db.prepare("COMMIT");
   const numbers = createNumbers(db);
   const { isKnown, getEntity, findValue } = createEntityQueries(db, numbers);
-  const { listUrns, countEntities, countAspectIn } = createListQueries(db, numbers);
+  const { listUrns, urnsAfter, countEntities, countAspectIn } = createListQueries(db, numbers);
   const rowsOf = createDumpQuery(db);
 
   /** Runs a query of one statement. */
@@ -67,6 +67,7 @@ export function openSqliteAspectReader(path: string): AspectReader & Dump<Aspect
     },
     findValue: (urn, aspect, version) => read(() => findValue(urn, aspect, version)),
     listUrns: (entityType, page) => read(() => listUrns(entityType, page)),
+    urnsAfter: (entityType, after, count) => read(() => urnsAfter(entityType, after, count)),
     countEntities: () => read(countEntities),
     async countAspect(aspect, urnLike = "%") {
       const pattern = createUrnPattern(urnLike);
@@ -240,6 +241,9 @@ function createListQueries(db: DatabaseSync, numbers: Numbers) {
   const livingOf = arrays<readonly [rest: string]>(
     "SELECT rest FROM entity WHERE kind = ? AND living = 1 ORDER BY rest LIMIT ? OFFSET ?",
   );
+  const livingFrom = arrays<readonly [rest: string]>(
+    "SELECT rest FROM entity WHERE kind = ? AND living = 1 AND rest >= ? ORDER BY rest LIMIT ?",
+  );
   const entitiesFrom = arrays<RestRow>(
     "SELECT id, rest FROM entity WHERE kind = ? AND rest >= ? ORDER BY rest LIMIT ?",
   );
@@ -262,6 +266,19 @@ function createListQueries(db: DatabaseSync, numbers: Numbers) {
         }
       }
       return { urns, total };
+    },
+
+    urnsAfter(entityType: string, after: string, count: number): readonly string[] {
+      const urns: string[] = [];
+      for (const { id, prefix } of kindsOf.all(entityType)) {
+        const within = after.startsWith(prefix);
+        if (!within && after > prefix) continue;
+        const from = within ? following(after.slice(prefix.length)) : "";
+        for (const [rest] of livingFrom.all(id, from, count - urns.length)) {
+          urns.push(`${prefix}${rest}`);
+        }
+      }
+      return urns;
     },
 
     countEntities(): ReadonlyMap<string, number> {
@@ -321,9 +338,12 @@ function createDumpQuery(db: DatabaseSync) {
   };
 }
 
-/** The beginning of the next slice: the last text and a NUL. */
+/** The beginning of the next slice. */
 function nextFrom(rows: readonly (readonly unknown[])[], full: number): string | undefined {
-  return rows.length === full ? `${rows.at(-1)?.[1]}\0` : undefined;
+  return rows.length === full ? following(String(rows.at(-1)?.[1])) : undefined;
 }
+
+/** The first possible text after a text. */
+const following = (text: string): string => `${text}\0`;
 
 type RestRow = readonly [id: number, rest: string];
