@@ -30,8 +30,6 @@ interface Query {
 
 /** Where a page ended. */
 interface Cursor {
-  /** How many entities came before, then. */
-  readonly index: number;
   /** The last entity that was looked at. */
   readonly urn: string;
   /** Time of the last returned event, and the number of returned events of that time; absent at the end. */
@@ -50,7 +48,7 @@ interface Event {
   readonly systemMetadata?: unknown;
 }
 
-type Reads = Pick<Catalog, "listUrns" | "getTimeseriesValues">;
+type Reads = Pick<Catalog, "urnsAfter" | "getTimeseriesValues">;
 
 export const timeseriesRoutes = (names: ModelNames): readonly Endpoint[] => [
   {
@@ -121,37 +119,51 @@ async function page(
   }
   const wanted = Math.min(count, countMax);
   const from = asked.scrollId === undefined ? undefined : cursorIn(asked.scrollId);
-  const begin = from === undefined ? 0 : await indexOf(from, of.entity, catalog);
+  const entities = entitiesFrom(of.entity, from, catalog);
   const results: Event[] = [];
   let bytes = 0;
-  for (let index = begin, end = begin + entitiesMax; ; ) {
-    const listed = await catalog.listUrns(of.entity, { start: index, count: entitiesAtOnce });
-    if (wanted === 0) return { results };
-    for (const urn of listed.entities) {
-      const cursor = urn === from?.urn ? from : undefined;
-      const sent = cursor?.sent ?? 0;
-      // One event more shows if there is another page.
-      const room = Math.min(wanted - results.length, eventsMax - sent - 1);
-      if (room < 1) throw tooMany(urn);
-      const endTimeMillis = cursor?.time ?? asked.endTimeMillis;
-      const query = { ...of, urn, startTimeMillis, endTimeMillis, limit: sent + room + 1 };
-      const { json } = await catalog.getTimeseriesValues(query);
-      bytes += json.length;
-      const left = eventsIn(json, urn, asked).slice(sent);
-      const fresh = left.slice(0, room);
-      const last = fresh.at(-1);
-      results.push(...fresh);
-      if (last !== undefined && left.length > room) {
-        return { scrollId: scrollIdOf({ index, urn, ...upTo(last, fresh, cursor) }), results };
-      }
-      index++;
-      if (results.length === wanted || index >= end || bytes > bytesMax) {
-        return index < listed.total
-          ? { scrollId: scrollIdOf({ index, urn }), results }
-          : { results };
-      }
+  let next = await entities.next();
+  if (wanted === 0) return { results };
+  for (let looked = 1; next.done !== true; looked++) {
+    const urn = next.value;
+    const cursor = urn === from?.urn ? from : undefined;
+    const sent = cursor?.sent ?? 0;
+    // One event more shows if there is another page.
+    const room = Math.min(wanted - results.length, eventsMax - sent - 1);
+    if (room < 1) throw tooMany(urn);
+    const endTimeMillis = cursor?.time ?? asked.endTimeMillis;
+    const query = { ...of, urn, startTimeMillis, endTimeMillis, limit: sent + room + 1 };
+    const { json } = await catalog.getTimeseriesValues(query);
+    bytes += json.length;
+    const left = eventsIn(json, urn, asked).slice(sent);
+    const fresh = left.slice(0, room);
+    const last = fresh.at(-1);
+    results.push(...fresh);
+    if (last !== undefined && left.length > room) {
+      return { scrollId: scrollIdOf({ urn, ...upTo(last, fresh, cursor) }), results };
     }
-    if (listed.entities.length === 0 || index >= listed.total) return { results };
+    next = await entities.next();
+    if (results.length === wanted || looked === entitiesMax || bytes > bytesMax) {
+      return next.done === true ? { results } : { scrollId: scrollIdOf({ urn }), results };
+    }
+  }
+  return { results };
+}
+
+/** The entities of a type: all, or those after a page, beginning with one that has more events. */
+async function* entitiesFrom(
+  entity: string,
+  from: Cursor | undefined,
+  catalog: Reads,
+): AsyncGenerator<string, undefined> {
+  // If it was deleted meanwhile, it has no events.
+  if (from?.time !== undefined) yield from.urn;
+  for (let after = from?.urn ?? ""; ; ) {
+    const urns = await catalog.urnsAfter(entity, after, entitiesAtOnce);
+    yield* urns;
+    const last = urns.at(-1);
+    if (last === undefined || urns.length < entitiesAtOnce) return;
+    after = last;
   }
 }
 
@@ -190,27 +202,6 @@ const tooMany = (urn: string): CatalogError =>
     hint: "Read them with POST /aspects?action=getTimeseriesAspectValues",
   });
 
-/** The index to continue from: entities may have been created and deleted since. */
-async function indexOf(cursor: Cursor, entity: string, catalog: Reads): Promise<number> {
-  const done = cursor.time === undefined;
-  const sought = Buffer.from(cursor.urn);
-  const isBefore = (urn: string) => {
-    const order = Buffer.compare(Buffer.from(urn), sought);
-    return done ? order <= 0 : order < 0;
-  };
-  const at = async (start: number) => catalog.listUrns(entity, { start, count: 1 });
-  let low = 0;
-  let high = (await at(0)).total;
-  // Usually nothing has changed, and the second guess is right.
-  for (let guess = Math.min(cursor.index, high); low < high; guess = (low + high) >> 1) {
-    const middle = Math.min(Math.max(guess, low), high - 1);
-    const [urn] = (await at(middle)).entities;
-    if (urn !== undefined && isBefore(urn)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 const scrollIdOf = ({ sent, ...cursor }: Cursor): string =>
   Buffer.from(JSON.stringify({ ...cursor, [SENT]: sent })).toString("base64url");
 
@@ -225,10 +216,10 @@ function cursorIn(scrollId: string): Cursor {
   } catch {
     throw refused;
   }
-  const { index, urn, time, [SENT]: sent } = cursor ?? {};
+  const { urn, time, [SENT]: sent } = cursor ?? {};
   const isCount = (value: unknown): value is number => Number.isSafeInteger(value);
-  if (!isCount(index) || index < 0 || typeof urn !== "string") throw refused;
-  if (time === undefined) return { index, urn };
+  if (typeof urn !== "string") throw refused;
+  if (time === undefined) return { urn };
   if (!isCount(time) || !isCount(sent) || sent < 0) throw refused;
-  return { index, urn, time, sent };
+  return { urn, time, sent };
 }
