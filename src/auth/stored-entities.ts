@@ -18,7 +18,7 @@ export interface StoredEntities {
 const rememberedMax = 2_000;
 const pageMax = 1_000;
 
-type Read = Pick<Catalog, "getEntity" | "getEntities" | "listUrns">;
+type Read = Pick<Catalog, "getEntity" | "getEntities" | "urnsAfter">;
 
 export function createStoredEntities(catalog: Read): StoredEntities {
   const remembered = boundedCache<string, { readonly json: string; readonly stored: Stored }>(
@@ -49,14 +49,11 @@ export function createStoredEntities(catalog: Read): StoredEntities {
           if (stored(entity)) found.set(urn, valuesOf(entity));
         }
       }
-      let start = 0;
-      let total = 0;
-      do {
-        const page = await catalog.listUrns(entityType, { start, count: pageMax });
-        if (page.entities.length > 0) await read(page.entities);
-        start += page.entities.length;
-        total = page.entities.length === 0 ? 0 : page.total;
-      } while (start < total);
+      for (let after: string | undefined = ""; after !== undefined; ) {
+        const urns: readonly string[] = await catalog.urnsAfter(entityType, after, pageMax);
+        if (urns.length > 0) await read(urns);
+        after = urns.length < pageMax ? undefined : urns.at(-1);
+      }
       return found;
     },
   };

@@ -181,10 +181,9 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
       await complete(ASPECTS)();
       const urns: string[] = [];
       for (;;) {
-        const page = { start: urns.length, count: listedMax };
-        const { urns: next, total } = await aspects.listUrns(entityType, page);
+        const next = await aspects.urnsAfter(entityType, urns.at(-1) ?? "", listedMax);
         urns.push(...next);
-        if (next.length === 0 || urns.length >= total) return urns;
+        if (next.length < listedMax) return urns;
       }
     },
     acknowledged: () => answered[ASPECTS] ?? START,
