@@ -13,7 +13,7 @@ import { entityTypeOf, parseUrn, type UrnLimits, withNamespace } from "../../cor
 import type { Model } from "../../model/model.ts";
 import type { GraphReader, Neighbour, Stamps } from "../../views/graph/graph.ts";
 import { holds } from "../../views/search/evaluate.ts";
-import type { Condition, SearchDocument } from "../../views/search/search.ts";
+import { type Condition, placeOfUrn, type SearchDocument } from "../../views/search/search.ts";
 import { unknownEntityType } from "../address.ts";
 import type { Catalog, EndFilter, FoundRelationship, RelationshipScroll } from "../catalog.ts";
 import { withoutSoftDeleted } from "../read/soft-deleted.ts";
@@ -83,13 +83,10 @@ interface Plan {
   readonly query: RelationshipScroll;
 }
 
-/**
- * Cursor of a page: a page of the search, an anchor in it, a pass, and the number of its edges
- * returned.
- */
+/** Cursor of a page: the anchor that it ended in, a pass of it, and the number of its edges returned. */
 interface ScrollCursor {
-  readonly scrollId: string | undefined;
-  readonly anchor: number;
+  /** Its urn, or its index among named ones. */
+  readonly anchor: string | number;
   readonly pass: number;
   readonly returned: number;
 }
@@ -114,7 +111,7 @@ const valuesOf = (
   }),
 });
 
-const BEGINNING: ScrollCursor = { scrollId: undefined, anchor: 0, pass: 0, returned: 0 };
+const BEGINNING: ScrollCursor = { anchor: "", pass: 0, returned: 0 };
 
 export function createRelationshipScroll(
   dependencies: Dependencies,
@@ -178,21 +175,37 @@ export function createRelationshipScroll(
     };
   }
 
-  async function anchorsAt(
+  /** The anchors from one on ("": all), each with its name in a cursor. */
+  async function* anchorsFrom(
     { anchors, own, query }: Plan,
-    scrollId: string | undefined,
-  ): Promise<{ readonly urns: readonly string[]; readonly next: string | undefined }> {
-    if (anchors !== undefined) return { urns: anchors, next: undefined };
+    from: ScrollCursor["anchor"],
+  ): AsyncGenerator<readonly [anchor: ScrollCursor["anchor"], urn: string]> {
+    if (anchors !== undefined) {
+      yield* anchors.slice(Number(from)).map((urn, n) => [Number(from) + n, urn] as const);
+      return;
+    }
     const flags = {
       skipAggregates: true,
       skipHighlighting: true,
       includeHiddenLifecycleStages: true,
       includeSoftDeleted: query.includeSoftDeleted,
     };
-    const sort = [{ field: "urn", order: "ASCENDING" }] as const;
-    const request = { entities: own.types, filter: own.filter, sort, flags };
-    const page = await search.scroll(request, { scrollId, count: foundMax });
-    return { urns: page.hits.map(({ urn }) => urn), next: page.scrollId };
+    const request = { entities: own.types, filter: own.filter, flags };
+    let found = from === "" ? [] : [String(from)];
+    for (let more = true; ; ) {
+      const after = found.at(-1);
+      // The search may lack the latest soft deletions.
+      const shown = query.includeSoftDeleted ? found : await withoutSoftDeleted(found, states);
+      for (const urn of shown) yield [urn, urn];
+      if (!more) return;
+      const page = await search.scroll(request, {
+        after: after === undefined ? undefined : placeOfUrn(after),
+        count: foundMax,
+        uncounted: true,
+      });
+      found = page.hits.map(({ urn }) => urn);
+      more = page.scrollId !== undefined;
+    }
   }
 
   /** The other ends that the request selects. */
@@ -245,62 +258,45 @@ export function createRelationshipScroll(
       const count = Math.min(atLeast("count", query.count ?? countDefault, 1), countMax);
       // The parameters that determine the edges; `count` may change from page to page.
       const { scrollId, count: _, ...request } = query;
-      let at = scrollId ? cursorIn(readScrollId(scrollId, request)) : BEGINNING;
+      const at = scrollId ? cursorIn(readScrollId(scrollId, request)) : BEGINNING;
       const { condition } = await filters.compile(query.edges, { fields: edgeFields });
       await dependencies.caughtUp();
       const found: FoundRelationship[] = [];
-      const left = (place: ScrollCursor) => ({
-        relationships: found,
-        scrollId: writeScrollId(cursorOf(place), request),
-      });
 
       let looked = 0;
-      for (;;) {
-        const { urns, next } = await anchorsAt(plan, at.scrollId);
-        const own =
-          plan.anchors === undefined
-            ? undefined
-            : await accepted(urns, { ...plan, other: plan.own, among: undefined });
-        while (at.anchor < urns.length) {
-          const anchor = urns[at.anchor] ?? "";
-          if (own?.has(anchor) === false || at.pass === plan.passes.length) {
-            at = { ...at, anchor: at.anchor + 1, pass: 0, returned: 0 };
-            continue;
+      for await (const [anchor, urn] of anchorsFrom(plan, at.anchor)) {
+        let { pass, returned } = anchor === at.anchor ? at : BEGINNING;
+        while (pass < plan.passes.length) {
+          if (found.length >= count || looked >= anchorsMax) {
+            const cursor = [anchor, pass, returned];
+            return { relationships: found, scrollId: writeScrollId(cursor, request) };
           }
-          if (found.length >= count || looked >= anchorsMax) return left(at);
           looked++;
-          const direction = plan.passes[at.pass] ?? "OUTGOING";
+          const direction = plan.passes[pass] ?? "OUTGOING";
           const { neighbours, total } = await reader.neighbours({
-            urn: anchor,
-            direction,
-            types: plan.types,
-            start: at.returned,
-            count: edgesMax,
+            ...{ urn, direction, types: plan.types, start: returned, count: edgesMax },
           });
           const others = await accepted(
-            neighbours.map(({ urn }) => urn),
+            neighbours.map((one) => one.urn),
             plan,
           );
           const edges = neighbours.map((one) => ({
-            ...edgeOf(anchor, direction, one),
+            ...edgeOf(urn, direction, one),
             via: one.via,
           }));
           const candidates = edges.filter(
             (edge, i) => others.has(neighbours[i]?.urn ?? "") && wanted(plan, edge, direction),
           );
           const shown = new Set(await fulfilling(condition, candidates));
-          let { returned } = at;
           for (const edge of edges) {
             if (found.length >= count) break;
             returned++;
             if (shown.has(edge)) found.push(edge);
           }
-          const done = returned >= total || neighbours.length === 0;
-          at = done ? { ...at, pass: at.pass + 1, returned: 0 } : { ...at, returned };
+          if (returned >= total || neighbours.length === 0) [pass, returned] = [pass + 1, 0];
         }
-        if (next === undefined) return { relationships: found };
-        at = { ...BEGINNING, scrollId: next };
       }
+      return { relationships: found };
     },
   };
 }
@@ -330,27 +326,13 @@ const withUrns = (filter: Filter, urns: readonly string[]): Filter => ({
   or: partsOf(filter).map(({ and = [] }) => ({ and: [...and, { field: "urn", values: urns }] })),
 });
 
-const cursorOf = ({
-  scrollId = null,
-  anchor,
-  pass,
-  returned,
-}: Omit<ScrollCursor, "scrollId"> & { scrollId?: string | null | undefined }) =>
-  [scrollId, anchor, pass, returned] as const;
-
 function cursorIn(cursor: readonly unknown[]): ScrollCursor {
-  const [scrollId, ...numbers] = cursor;
-  const [anchor = 0, pass = 0, returned = 0] = numbers.map(Number);
-  const sound = [anchor, pass, returned].every(
-    (number) => Number.isSafeInteger(number) && number >= 0,
-  );
-  if (sound)
-    return {
-      scrollId: typeof scrollId === "string" ? scrollId : undefined,
-      anchor,
-      pass,
-      returned,
-    };
+  const [anchor, ...numbers] = cursor;
+  const [pass = 0, returned = 0] = numbers.map(Number);
+  const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;
+  const isAnchor = typeof anchor === "string" || isCount(anchor);
+  if (isAnchor && cursor.length === 3 && isCount(pass) && isCount(returned))
+    return { anchor: anchor as string | number, pass, returned };
   throw new CatalogError("malformed", "the scroll id does not belong to this request", {
     hint: "Send the previous response's scrollId with an otherwise unchanged request, or omit it to start over",
   });

@@ -3,7 +3,7 @@
 import type { Position } from "../../core/position.ts";
 import type { Filter } from "../../core/query/filter.ts";
 import type { SliceOptions } from "../../core/query/slice-options.ts";
-import type { FieldValue } from "../../views/search/search.ts";
+import type { Cursor, FieldValue } from "../../views/search/search.ts";
 
 export interface SortCriterion {
   readonly field: string;
@@ -80,7 +80,11 @@ export interface PageRequest {
 export interface ScrollRequest {
   /** From the previous reply; absent: from the beginning. */
   readonly scrollId?: string | undefined;
+  /** Where the page begins, instead of a scroll id. */
+  readonly after?: Cursor | undefined;
   readonly count?: number | undefined;
+  /** The total is not needed, and may be any number that is not below that of the hits. */
+  readonly uncounted?: boolean | undefined;
 }
 
 export interface MatchedField {

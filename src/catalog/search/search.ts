@@ -194,7 +194,7 @@ export async function scrollPage(
   const { request, asked, again = askingAgain(reader, plan.scope) } = options;
   const { scrollId } = asked;
   const after: Cursor | undefined =
-    scrollId === undefined || scrollId === "" ? undefined : readScrollId(scrollId, request);
+    scrollId === undefined || scrollId === "" ? asked.after : readScrollId(scrollId, request);
   const pageSize = countOf(asked.count);
   const answer = await reader.search({
     ...plan.scope,
@@ -203,6 +203,7 @@ export async function scrollPage(
     count: pageSize,
     after,
     facets: plan.facets.queries,
+    uncounted: asked.uncounted,
   });
   const last = answer.hits.at(-1);
   return {
