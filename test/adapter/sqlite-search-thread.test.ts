@@ -135,6 +135,21 @@ test("a query beyond its time limit fails by itself", async () => {
   expect(short).toMatchObject({ value: [{ urn: "urn:li:dataset:7" }] });
 });
 
+test("a query beyond its time limit does not change the results of later ones", async () => {
+  const words = [...Array.from({ length: 150 }, (_, n) => `many${n}`), "few1", "few2"];
+  const texts = [{ field: "name", value: "", folded: "", words, boost: 1, suggested: false }];
+  await using view = await open(300, { limitMs: 0, threads: 1 }, (n) => ({
+    ...documentOf(n),
+    texts,
+  }));
+  const beginning = (word: string): SearchQuery => ({
+    ...all,
+    expression: { kind: "word", any: [{ word, prefix: true, weight: 1 }] },
+  });
+  await expect(view.reader.search(beginning("many"))).rejects.toMatchObject({ code: "too_large" });
+  expect((await view.reader.search(beginning("few"))).total).toBe(300);
+});
+
 test("a query without hits is answered without near words beyond its time limit", async () => {
   const nearWordsOf = ["n2x99"];
   const asked: SearchQuery = { ...all, expression: { kind: "or", any: [] }, nearWordsOf };

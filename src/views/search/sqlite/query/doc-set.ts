@@ -29,58 +29,39 @@ export function scored({ docs, levels }: Postings, scores: readonly number[]): D
 
 /** Documents that are in any of the sets, with the greatest of their scores. */
 export function union(sets: readonly DocSet[], docCount: number): DocSet {
-  const filled = sets.filter(({ docs }) => docs.length > 0);
-  const [first = noDocs, ...others] = filled;
+  const [first = noDocs, ...others] = sets.filter(({ docs }) => docs.length > 0);
   if (others.length === 0) return first;
-  const all = new UnionBuilder(docCount);
-  for (const { docs, scores } of filled) {
+  const all = new Union(docCount);
+  for (const { docs, scores } of [first, ...others]) {
     for (let at = 0; at < docs.length; at++) all.add(docs[at] as number, scores[at] as number);
   }
   return all.end();
 }
 
-/** A union of so many among all documents is read from the scores in order. */
-const DENSE_PART = 1 / 16;
-
-/** The greatest score of each document + 1; 0 for none. All 0 between two unions. */
-let greatest = new Float64Array();
-
-/** Collects documents in any order, each with the greatest of its scores. One at a time. */
-export class UnionBuilder {
-  private readonly docCount: number;
-  private list = new Uint32Array(1_024);
+/** Collects documents in any order, each with the greatest of its scores. */
+export class Union {
+  /** The greatest score of each document + 1; 0 for none. */
+  private readonly greatest: Float64Array;
   private count = 0;
 
   constructor(docCount: number) {
-    this.docCount = docCount;
-    if (greatest.length < docCount) greatest = new Float64Array(docCount);
+    this.greatest = new Float64Array(docCount);
   }
 
   add(doc: number, score: number): void {
-    const before = greatest[doc] as number;
-    if (score + 1 <= before) return;
-    greatest[doc] = score + 1;
-    if (before !== 0) return;
-    if (this.count === this.list.length) {
-      const longer = new Uint32Array(2 * this.count);
-      longer.set(this.list);
-      this.list = longer;
-    }
-    this.list[this.count++] = doc;
+    const before = this.greatest[doc] as number;
+    if (before === 0) this.count++;
+    if (score + 1 > before) this.greatest[doc] = score + 1;
   }
 
   end(): DocSet {
-    const docs = this.list.subarray(0, this.count);
-    if (this.count < this.docCount * DENSE_PART) docs.sort();
-    else {
-      let at = 0;
-      for (let doc = 0; at < this.count; doc++) if (greatest[doc] !== 0) docs[at++] = doc;
-    }
+    const docs = new Uint32Array(this.count);
     const scores = new Float64Array(this.count);
-    for (let at = 0; at < this.count; at++) {
-      const doc = docs[at] as number;
-      scores[at] = (greatest[doc] as number) - 1;
-      greatest[doc] = 0;
+    for (let doc = 0, at = 0; at < docs.length; doc++) {
+      const score = this.greatest[doc] as number;
+      if (score === 0) continue;
+      docs[at] = doc;
+      scores[at++] = score - 1;
     }
     return { docs, scores };
   }

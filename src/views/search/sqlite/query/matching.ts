@@ -13,7 +13,7 @@ import {
   noDocs,
   raise,
   scored,
-  UnionBuilder,
+  Union,
   union,
   weighted,
   without,
@@ -116,7 +116,7 @@ function matchTerms(
     const all = scored(terms.postings(first.from), scores);
     return weighted(place === 0 ? all : filter(all, (_, score) => score >= 0), weight);
   }
-  const found = new UnionBuilder(segment.docs);
+  const found = new Union(segment.docs);
   for (const { from, to, weight } of ranges) {
     terms.eachPosting(from, to, (doc, level) => {
       deadline.spend(1);
