@@ -2,7 +2,6 @@
  * Sets of documents of one segment with their scores: what an expression matches. Operations on
  * sorted lists; scores are multiples of 1/64, so sums are exact.
  */
-import { seek } from "../segments/bytes.ts";
 import type { Postings } from "../segments/terms.ts";
 
 export interface DocSet {
@@ -84,9 +83,9 @@ function eachCommon(a: Uint32Array, b: Uint32Array, take: (inA: number, inB: num
   for (let m = 0, n = 0; m < a.length && n < b.length; ) {
     const left = a[m] as number;
     const right = b[n] as number;
-    if (left < right) m = seek(a, right, m + 1);
-    else if (right < left) n = seek(b, left, n + 1);
-    else take(m++, n++);
+    if (left === right) take(m++, n++);
+    else if (left < right) m++;
+    else n++;
   }
 }
 
@@ -102,17 +101,14 @@ export function filter(set: DocSet, holds: (doc: number, score: number) => boole
     docs[end] = doc;
     scores[end++] = score;
   }
-  return end === docs.length
-    ? set
-    : { docs: docs.subarray(0, end), scores: scores.subarray(0, end) };
+  return { docs: docs.subarray(0, end), scores: scores.subarray(0, end) };
 }
 
 /** Documents that are not among others. */
 export function without(set: DocSet, others: Uint32Array): DocSet {
-  if (others.length === 0) return set;
   let at = 0;
   return filter(set, (doc) => {
-    at = seek(others, doc, at);
+    while ((others[at] as number) < doc) at++;
     return others[at] !== doc;
   });
 }

@@ -72,20 +72,13 @@ export function match(expression: Expression, matching: Matching): DocSet {
 }
 
 function matchEvery({ all }: Of<"and">, matching: Matching): DocSet {
-  const sets: DocSet[] = [];
-  const excluded: Expression[] = [];
+  let found: DocSet | undefined;
   for (const one of all) {
-    if (one.kind === "not") excluded.push(one.not);
-    else {
-      const set = match(one, matching);
-      if (set.docs.length === 0) return noDocs;
-      sets.push(set);
-    }
+    const set = match(one, matching);
+    found = found === undefined ? set : intersect(found, set);
+    if (found.docs.length === 0) break;
   }
-  const [first, ...others] = sets.sort((a, b) => a.docs.length - b.docs.length);
-  let found = others.reduce(intersect, first ?? allWith(matching.segment.all(), 0));
-  for (const one of excluded) found = without(found, match(one, matching).docs);
-  return found;
+  return found ?? allWith(matching.segment.all(), 0);
 }
 
 interface TermChoice {
