@@ -134,21 +134,6 @@ describe("search on sqlite", () => {
     await place.remove();
   });
 
-  test("a reader follows a view that was rebuilt in another file", async () => {
-    using directory = temporaryDirectory("annals-search");
-    const path = join(directory.path, "search.sqlite");
-    const sink = openSqliteSearchSink({ path });
-    await sink.apply(writesOf([numbered(1)], 0), position(1));
-    const reader = openSqliteSearchReader(path);
-    expect((await reader.search(all)).total).toBe(1);
-    await sink.close();
-    const rebuilt = openSqliteSearchSink({ path, bulk: true });
-    await rebuilt.apply(writesOf([numbered(2), numbered(3)], 0), position(5));
-    await rebuilt.close();
-    expect(await reader.search(all)).toMatchObject({ total: 2, position: 5 });
-    await reader.close();
-  });
-
   test("a restore brings back a document that the index lost", async () => {
     const place = await createPlace();
     const sink = await place.openSink();

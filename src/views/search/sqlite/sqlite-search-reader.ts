@@ -31,11 +31,7 @@ export function openSqliteSearchReader(path: string, options?: ReaderOptions): S
       const { hits, ...answer } = await inTurn()(() => pool.call("search", query));
       return {
         ...answer,
-        hits: hits.map(({ urn, json, score, cursor }) => ({
-          document: decodeLater(urn, json),
-          score,
-          cursor,
-        })),
+        hits: hits.map(({ urn, json, ...hit }) => ({ ...hit, document: decodeLater(urn, json) })),
       };
     },
     folders: (query) => pool.call("folders", query),

@@ -13,21 +13,11 @@ import { type BuiltSegment, buildSegment, type IndexedDocument } from "./segment
 
 /** Where the parts of segments stay in memory. */
 export interface Parts {
-  /** `read` fills the memory of a part that is not there. */
-  load(segment: SegmentRow, part: Range, read: (memory: Uint8Array) => void): Uint8Array;
+  /** `read` reads a part that is not there. */
+  load(segment: SegmentRow, part: Range, read: () => Uint8Array): Uint8Array;
   /** Only these segments are in use. */
   retain(segments: readonly SegmentRow[]): void;
 }
-
-/** Each segment has its own parts. */
-const ownParts: Parts = {
-  load(_, [, length], read) {
-    const memory = new Uint8Array(length);
-    read(memory);
-    return memory;
-  },
-  retain() {},
-};
 
 const damaged = (what: string): CatalogError =>
   new CatalogError("unavailable", `the view "${searchSchema.view}" is damaged: ${what}`, {
@@ -74,7 +64,8 @@ function decoded(urn: string, json: string): SearchDocument | undefined {
 
 export type SegmentReader = ReturnType<typeof createSegmentReader>;
 
-export function createSegmentReader(db: DatabaseSync, parts = ownParts) {
+/** Without `parts`, each segment has its own. */
+export function createSegmentReader(db: DatabaseSync, parts?: Parts) {
   const { arrays, objects } = preparingOn(db);
   const selectTurn = arrays<readonly [number]>("SELECT turn FROM state");
   const selectRows = objects<SegmentRow>(
@@ -101,8 +92,9 @@ export function createSegmentReader(db: DatabaseSync, parts = ownParts) {
     return turn;
   }
 
-  function readInto(memory: Uint8Array, segment: SegmentRow, [offset, length]: Range): void {
-    if (length === 0) return;
+  function read(segment: SegmentRow, [offset, length]: Range): Uint8Array {
+    const memory = new Uint8Array(length);
+    if (length === 0) return memory;
     const base = firstChunk(segment.id);
     const first = base + Math.floor(offset / CHUNK_BYTES);
     const last = base + Math.floor((offset + length - 1) / CHUNK_BYTES);
@@ -112,19 +104,17 @@ export function createSegmentReader(db: DatabaseSync, parts = ownParts) {
         throw damaged(`the checksum of chunk ${id} of segment ${segment.id} does not match`);
       }
       const start = (id - base) * CHUNK_BYTES;
-      const to = Math.min(bytes.length, offset + length - start);
-      const part = bytes.subarray(Math.max(0, offset - start), to);
+      const part = bytes.subarray(Math.max(0, offset - start), offset + length - start);
       memory.set(part, end);
       end += part.length;
     }
     if (end !== length) throw damaged(`segment ${segment.id} lacks ${length - end} bytes`);
+    return memory;
   }
 
-  const read = (segment: SegmentRow, range: Range): Uint8Array =>
-    ownParts.load(segment, range, (memory) => readInto(memory, segment, range));
-
   function bytesOfSegment(row: SegmentRow): SegmentBytes {
-    const load = (part: Range) => parts.load(row, part, (memory) => readInto(memory, row, part));
+    const load = (part: Range) =>
+      parts === undefined ? read(row, part) : parts.load(row, part, () => read(row, part));
     if (row.bytes > CHUNK_BYTES) return { load, read: (range) => read(row, range) };
     // A small segment is loaded whole.
     const memory = load([0, row.bytes]);
@@ -157,7 +147,7 @@ export function createSegmentReader(db: DatabaseSync, parts = ownParts) {
       }
       const rows = selectRows.all();
       const segments = rows.map((row) => before.get(row.id) ?? open(row));
-      parts.retain(rows);
+      parts?.retain(rows);
       opened = { turn: now, segments };
       return segments;
     },

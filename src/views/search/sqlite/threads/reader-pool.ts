@@ -5,11 +5,12 @@
  * the next query starts others.
  */
 import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
 import { CatalogError } from "../../../../core/errors.ts";
-import type { SearchIndex } from "../query/search-index.ts";
+import { type Connection, connect } from "../../../../core/thread-calls.ts";
+import { createConcurrencyLimit } from "../../../../lib/concurrency-limit.ts";
 import { searchSchema } from "../schema.ts";
-import type { SearchThreadData } from "./search-thread.ts";
-import { Thread } from "./thread.ts";
+import type { SearchMethods, SearchThreadData } from "./search-thread.ts";
 
 export interface ReaderOptions {
   /** The most threads. */
@@ -25,11 +26,15 @@ const threadsMax = (): number => Math.max(2, availableParallelism() - 1);
 
 interface ReaderPool {
   /** Calls a method of an idle thread. */
-  readonly call: SearchThread["call"];
+  readonly call: SearchThread["connection"]["call"];
   close(): Promise<void>;
 }
 
-type SearchThread = Thread<SearchIndex>;
+interface SearchThread {
+  /** Keeps the process alive only while it answers. */
+  readonly worker: Worker;
+  readonly connection: Connection<SearchMethods>;
+}
 
 let pools = 0;
 
@@ -37,8 +42,7 @@ export function createReaderPool(
   path: string,
   { threads: most = threadsMax(), limitMs = LIMIT_MS }: ReaderOptions = {},
 ): ReaderPool {
-  /** Calls that wait for a thread. */
-  const waiting: PromiseWithResolvers<SearchThread>[] = [];
+  const withThread = createConcurrencyLimit(most);
   let data = sharedData();
   let threads: SearchThread[] = [];
   let idle: SearchThread[] = [];
@@ -50,30 +54,19 @@ export function createReaderPool(
   }
 
   function start(): SearchThread {
-    const thread: SearchThread = new Thread(new URL("./search-thread.ts", import.meta.url), {
-      ...{ workerData: data, name: "search" },
-      onEnd: (cause) => {
-        const why = cause === undefined ? "ended" : `ended: ${cause}`;
-        if (threads.includes(thread)) void endAll(unavailable(why, cause));
-      },
+    const file = new URL("./search-thread.ts", import.meta.url);
+    const worker = new Worker(file, { workerData: data, name: "search" });
+    const thread = { worker, connection: connect<SearchMethods>(worker, {}) };
+    let cause: unknown;
+    worker.on("error", (error) => {
+      cause = error;
+    });
+    worker.on("exit", () => {
+      const why = cause === undefined ? "ended" : `ended: ${cause}`;
+      if (threads.includes(thread)) void endAll(unavailable(why, cause));
     });
     threads.push(thread);
     return thread;
-  }
-
-  async function acquire(): Promise<SearchThread> {
-    const thread = idle.pop() ?? (threads.length < most ? start() : undefined);
-    if (thread !== undefined) return thread;
-    const wait = Promise.withResolvers<SearchThread>();
-    waiting.push(wait);
-    return await wait.promise;
-  }
-
-  function release(thread: SearchThread): void {
-    if (!threads.includes(thread)) return;
-    const next = waiting.shift();
-    if (next === undefined) idle.push(thread);
-    else next.resolve(thread);
   }
 
   /** The lock may be held by a thread that ended: others get another one. */
@@ -82,17 +75,22 @@ export function createReaderPool(
     threads = [];
     idle = [];
     data = sharedData();
-    for (const { reject } of waiting.splice(0)) reject(reason);
-    await Promise.all(ended.map((thread) => thread.end(reason)));
+    for (const { connection } of ended) connection.end(reason);
+    await Promise.all(ended.map(({ worker }) => worker.terminate()));
   }
 
   return {
-    call(method, argument) {
-      if (closed) return Promise.reject(unavailable("is closed"));
-      return acquire().then((thread) =>
-        thread.call(method, argument).finally(() => release(thread)),
-      );
-    },
+    call: (method, argument) =>
+      withThread(() => {
+        if (closed) throw unavailable("is closed");
+        const thread = idle.pop() ?? start();
+        const { worker, connection } = thread;
+        worker.ref();
+        return connection.call(method, argument).finally(() => {
+          worker.unref();
+          if (threads.includes(thread)) idle.push(thread);
+        });
+      }),
     async close() {
       closed = true;
       await endAll(unavailable("is closed"));

@@ -10,7 +10,7 @@ import type { Parts } from "../segments/segment-store.ts";
 interface PartMessage {
   readonly segment: string;
   readonly offset: number;
-  readonly memory: SharedArrayBuffer;
+  readonly memory: Uint8Array;
 }
 
 /** The content distinguishes segments of two files, of which one replaces the other. */
@@ -37,10 +37,10 @@ export class SharedParts implements Parts {
   private take({ segment, offset, memory }: PartMessage): void {
     const parts = this.parts.get(segment) ?? new Map<number, Uint8Array>();
     this.parts.set(segment, parts);
-    parts.set(offset, new Uint8Array(memory));
+    parts.set(offset, memory);
   }
 
-  load(segment: SegmentRow, part: Range, read: (memory: Uint8Array) => void): Uint8Array {
+  load(segment: SegmentRow, part: Range, read: () => Uint8Array): Uint8Array {
     const key = keyOf(segment);
     const known = this.parts.get(key)?.get(part[0]);
     if (known !== undefined) return known;
@@ -50,12 +50,12 @@ export class SharedParts implements Parts {
       for (let sent = this.receive(); sent !== undefined; sent = this.receive()) this.take(sent);
       const loaded = this.parts.get(key)?.get(part[0]);
       if (loaded !== undefined) return loaded;
-      const memory = new SharedArrayBuffer(part[1]);
-      read(new Uint8Array(memory));
+      const memory = new Uint8Array(new SharedArrayBuffer(part[1]));
+      memory.set(read());
       const message: PartMessage = { segment: key, offset: part[0], memory };
       this.channel.postMessage(message);
       this.take(message);
-      return new Uint8Array(memory);
+      return memory;
     } finally {
       Atomics.store(lock, 0, 0);
       Atomics.notify(lock, 0);

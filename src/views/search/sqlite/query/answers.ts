@@ -1,10 +1,8 @@
-/** Answers queries from the segments of a view, each in one read transaction. */
-import { existsSync, statSync } from "node:fs";
+/** Answers queries from the documents and segments of a view. */
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { type Position, position } from "../../../../core/position.ts";
 import { preparingOn } from "../../../../storage/sqlite/prepared.ts";
-import { openSqliteViewReader, withCatalogErrors } from "../../../../storage/sqlite/sqlite-view.ts";
 import {
   type Cursor,
   type FieldValue,
@@ -18,12 +16,11 @@ import {
 } from "../../search.ts";
 import { simplifiedCondition } from "../../simplified-condition.ts";
 import { decodeDocument } from "../../stored-document.ts";
-import { searchSchema } from "../schema.ts";
 import { type Segment, typeField } from "../segments/segment.ts";
-import { createSegmentReader, type Parts, type SegmentReader } from "../segments/segment-store.ts";
+import type { SegmentReader } from "../segments/segment-store.ts";
 import { countCombinations } from "./combinations.ts";
 import { compileCondition } from "./conditions.ts";
-import { Deadline } from "./deadline.ts";
+import type { Deadline } from "./deadline.ts";
 import { type DocSet, filter, noDocs } from "./doc-set.ts";
 import { countFacet } from "./facets.ts";
 import { match } from "./matching.ts";
@@ -45,71 +42,9 @@ export interface StoredAnswer extends Omit<SearchAnswer, "hits"> {
   readonly hits: readonly StoredHit[];
 }
 
-export interface SearchIndex {
-  search(query: SearchQuery): StoredAnswer;
-  folders(query: FolderQuery): FolderAnswer;
-  documents(urns: readonly string[]): readonly (StoredDocument | undefined)[];
-}
+export type Answers = ReturnType<typeof createAnswers>;
 
-/** Opens a view that a sink has made. `limitMs` is the time limit of a query. */
-export function openSearchIndex(path: string, limitMs: number, parts: Parts): SearchIndex {
-  let opened = openFile(path, parts);
-
-  /** A rebuilt view is another file of the same name; without a file this one remains. */
-  function current(): OpenFile {
-    const file = fileNumber(path);
-    if (file !== 0 && opened.file !== file) {
-      opened.db.close();
-      opened = openFile(path, parts);
-    }
-    return opened;
-  }
-
-  function ask<T>(question: (answers: Answers, deadline: Deadline) => T): T {
-    return withCatalogErrors(searchSchema, "read", () => {
-      const { db, answers } = current();
-      db.exec("BEGIN");
-      try {
-        return question(answers, new Deadline(limitMs));
-      } finally {
-        db.exec("COMMIT");
-      }
-    });
-  }
-
-  return {
-    search: (query) => ask((answers, deadline) => answers.search(query, deadline)),
-    folders: (query) => ask((answers, deadline) => answers.folders(query, deadline)),
-    documents: (urns) => ask((answers) => answers.documents(urns)),
-  };
-}
-
-interface OpenFile {
-  readonly file: number;
-  readonly db: DatabaseSync;
-  readonly answers: Answers;
-}
-
-const CACHE_KIB = 4 * 1024;
-
-function openFile(path: string, parts: Parts): OpenFile {
-  const file = fileNumber(path);
-  const db = openSqliteViewReader(searchSchema, path);
-  try {
-    // Each thread has a connection; the operating system caches the pages for all of them.
-    db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
-    return { file, db, answers: createAnswers(db, createSegmentReader(db, parts)) };
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
-
-const fileNumber = (path: string): number => (existsSync(path) ? statSync(path).ino : 0);
-
-type Answers = ReturnType<typeof createAnswers>;
-
-/** Answers queries from the segments of the transaction that is open. */
+/** `reader` has the segments of the transaction that is open. */
 export function createAnswers(db: DatabaseSync, reader: SegmentReader) {
   const { arrays, objects } = preparingOn(db);
   const selectPosition = arrays<readonly [number]>("SELECT position FROM view");
