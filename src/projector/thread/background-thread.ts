@@ -18,7 +18,7 @@ interface Yielding {
 
 /** The methods of the thread. */
 interface BackgroundThread<Task, Result> {
-  readonly run: (task: Task) => Promise<Result>;
+  readonly run: (task: Task & Yielding) => Promise<Result>;
   readonly stop: () => void;
   /** The load of the service changed. */
   readonly setBusy: (busy: boolean) => void;
@@ -44,8 +44,9 @@ export function startBackgroundThread<Task, Result>(
   module: URL,
   name: string,
   own: Parameters<typeof connect>[1],
+  resourceLimits = threadLimits,
 ): RunningThread<Task, Result> {
-  const worker = new Worker(module, { resourceLimits: threadLimits, name });
+  const worker = new Worker(module, { resourceLimits, name });
   const connection = connect<BackgroundThread<Task, Result>>(worker, own);
   const exit = Promise.withResolvers<void>();
   worker.on("error", (cause) => {
@@ -88,7 +89,7 @@ interface Background<Owner extends Owning<Owner>> {
 }
 
 /** The thread: runs one task, then ends. */
-export function runInBackground<Task extends Yielding, Result, Owner extends Owning<Owner>>(
+export function runInBackground<Task, Result, Owner extends Owning<Owner>>(
   name: string,
   work: (task: Task, background: Background<Owner>) => Promise<Result>,
 ): void {
@@ -103,7 +104,7 @@ export function runInBackground<Task extends Yielding, Result, Owner extends Own
   let busy = false;
   let sentAt = 0;
   const owner: Connection<Owner> = connect<Owner>(port, {
-    async run(task: Task) {
+    async run(task: Task & Yielding) {
       const { niceness = VIEW_NICENESS, threads = 1 } = task;
       lowerPriority(niceness);
       try {

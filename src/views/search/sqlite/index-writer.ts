@@ -47,7 +47,7 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
   const writer = createSegmentWriter(db);
   const nextTurn = db.prepare("UPDATE state SET turn = turn + 1");
   const bury = db.prepare(
-    "INSERT OR REPLACE INTO tombstone (id, urn, turn) SELECT ?, ?, turn + 1 FROM state",
+    "INSERT OR REPLACE INTO tombstone (id, urn, turn) SELECT ?, ?, turn FROM state",
   );
   const unbury = db.prepare("DELETE FROM tombstone WHERE id BETWEEN ? AND ? AND turn <= ?");
   const countBuried = arrays<readonly [number]>(
@@ -56,26 +56,24 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
   const selectSizes = arrays<readonly [id: number, bytes: number]>(
     "SELECT id, octet_length(json) FROM document WHERE id > ? ORDER BY id",
   );
-  /** True if segments or tombstones changed in this transaction. */
-  let changed = false;
   let merge: Merge | undefined;
   let mergeAt = 0;
 
   /** Puts a segment in place of those of its documents; tombstones up to `turn` took effect. */
   function replace(
     rows: readonly SegmentRow[],
-    [first, last]: Range,
     built: BuiltSegment | undefined,
-    turn: number,
+    turn = reader.turn(),
+    [first, last] = rangeOf(rows),
   ): void {
     for (const { id } of rows) writer.remove(id);
     unbury.run(first, last, turn);
     if (built !== undefined) writer.add(built, [first, last]);
-    changed = true;
+    nextTurn.run();
   }
 
   /** Makes segments of the documents that are in none; without `all`, only full ones. */
-  function flush(all: boolean): void {
+  function flush(all = !bulk): void {
     for (;;) {
       const after = writer.lastId();
       let last = after;
@@ -89,42 +87,25 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
       const isDue = last > after && (all || bytes >= JSON_BYTES_MAX);
       const built = isDue ? buildRange(db, range) : undefined;
       if (built === undefined) return;
-      replace([], range, built, reader.turn() + 1);
+      replace([], built, reader.turn(), range);
       if (!bulk) mergeSmall();
     }
   }
 
   function mergeSmall(): void {
     for (;;) {
-      const due = dueMerge(reader.rows(), {
-        bytesMax: INLINE_BYTES_MAX,
-        busy: merge?.segments,
-      });
+      const limits = { bytesMax: INLINE_BYTES_MAX, busy: merge?.segments };
+      const due = dueMerge(reader.rows(), limits);
       if (due === undefined) return;
-      const range = rangeOf(due);
-      replace(due, range, buildRange(db, range), reader.turn() + 1);
+      replace(due, buildRange(db, rangeOf(due)));
     }
   }
 
   /** Segments that a thread has to merge. */
   function dueLarge(): readonly SegmentRow[] | undefined {
     const rows = reader.rows();
-    const due = dueMerge(rows) ?? dueFull(rows);
-    if (due !== undefined) return due;
-    const worn = dueRewrite(rows, ({ first, last }) => numberOf(countBuried, first, last));
-    return worn && [worn];
-  }
-
-  /** At the end of a batch, in its transaction; with `all`, no document is left without a segment. */
-  function commit(all = !bulk): void {
-    flush(all);
-    if (changed) nextTurn.run();
-    changed = false;
-  }
-
-  function release(): void {
-    reader.release();
-    changed = false;
+    const deletedIn = ({ first, last }: SegmentRow) => numberOf(countBuried, first, last);
+    return dueMerge(rows) ?? dueFull(rows) ?? dueRewrite(rows, deletedIn);
   }
 
   /** Stores the result of a merge, unless a reset has removed its segments. */
@@ -133,8 +114,7 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
     await amend(() => {
       const rows = reader.rows().filter(({ id }) => segments.includes(id));
       if (rows.length < segments.length) return;
-      replace(rows, rangeOf(rows), built, turn);
-      commit();
+      replace(rows, built, turn);
     });
     // The garbage and the page cache have a segment each.
     collectGarbage();
@@ -144,8 +124,8 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
   return {
     /** Deletes a version of a document that a segment may have. */
     bury(id: number, urn: string): void {
+      nextTurn.run();
       bury.run(id, urn);
-      changed = true;
     },
     /** Documents of an entity in the index. */
     versionsOf(urn: string): readonly number[] {
@@ -154,9 +134,9 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
         return doc < 0 ? [] : [segment.idOf(doc)];
       });
     },
-    /** Closes the segments that were read, and forgets changes that were rolled back. */
-    release,
-    commit,
+    /** Closes the segments that were read. */
+    release: reader.release,
+    flush,
     /** Starts a merge of large segments, or takes the result of one. True while one runs. */
     async mergeLarge(amend: Amend): Promise<boolean> {
       if (merge === undefined) {
@@ -174,7 +154,7 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
       try {
         await take(running, amend);
       } catch (error) {
-        release();
+        reader.release();
         throw error;
       }
       return true;

@@ -36,14 +36,14 @@ export function openSqliteSearchSink(file: ViewFile): SearchSink {
     },
     async holding(entityType, fields, from) {
       if (!view.db.isOpen) throw closed();
-      if (bulk) await view.amend(() => index.commit(true));
+      if (bulk) await view.amend(() => index.flush(true));
       return withCatalogErrors(searchSchema, "read", () => index.holding(entityType, fields, from));
     },
     ...(!bulk && { tidy: () => index.mergeLarge((write) => view.amend(write)) }),
     async close(outcome = "keep") {
       if (!view.db.isOpen) return;
       try {
-        if (bulk && outcome === "keep") await view.amend(() => index.commit(true));
+        if (bulk && outcome === "keep") await view.amend(() => index.flush(true));
       } finally {
         index.close();
         view.close(outcome);
@@ -99,7 +99,7 @@ function createWriter(db: Database, index: IndexWriter) {
     for (const [urn, write] of last) {
       store(urn, write.op === "put" ? encodeDocument(write.document) : undefined);
     }
-    index.commit();
+    index.flush();
   }
 
   return {

@@ -1,13 +1,20 @@
 /** The thread of a merge of large segments. Its other end is merging.ts. */
-import { workerData } from "node:worker_threads";
 import { Transfer } from "../../../../core/thread-calls.ts";
+import {
+  type BackgroundOwner,
+  runInBackground,
+} from "../../../../projector/thread/background-thread.ts";
 import { openSqliteViewReader } from "../../../../storage/sqlite/sqlite-view.ts";
-import { lowerPriority, VIEW_NICENESS } from "../../../../storage/thread-priority.ts";
 import { searchSchema } from "../schema.ts";
 import type { Range } from "../segments/bytes.ts";
 import type { BuiltSegment } from "../segments/segment-builder.ts";
 import { buildRange, createSegmentReader } from "../segments/segment-store.ts";
-import { serve } from "./thread.ts";
+
+/** Builds a segment of the documents of a range of ids. `path`: the file of the view. */
+export interface MergeTask {
+  readonly path: string;
+  readonly range: Range;
+}
 
 /** `built` is undefined without documents. Tombstones of later turns than `turn` remain. */
 export interface Merged {
@@ -15,10 +22,10 @@ export interface Merged {
   readonly built: BuiltSegment | undefined;
 }
 
-const methods = {
-  /** Builds a segment of the documents of a range of ids. */
-  merge(range: Range): Transfer<Merged> {
-    const db = openSqliteViewReader(searchSchema, workerData as string);
+runInBackground<MergeTask, Transfer<Merged>, BackgroundOwner<never>>(
+  "merge of the search view",
+  async ({ path, range }) => {
+    const db = openSqliteViewReader(searchSchema, path);
     try {
       db.exec("BEGIN");
       const turn = createSegmentReader(db).turn();
@@ -30,12 +37,4 @@ const methods = {
       db.close();
     }
   },
-};
-
-/** Methods of the thread, as its other end calls them. */
-export interface MergeMethods {
-  merge(range: Range): Merged;
-}
-
-lowerPriority(VIEW_NICENESS);
-serve(methods);
+);

@@ -3,10 +3,10 @@
  * are merged, so that a view has few segments and each document is merged a few times.
  */
 import type { ResourceLimits } from "node:worker_threads";
+import { startBackgroundThread } from "../../../../projector/thread/background-thread.ts";
 import type { Range } from "../segments/bytes.ts";
 import type { SegmentRow } from "../segments/segment.ts";
-import type { Merged, MergeMethods } from "./merge-thread.ts";
-import { Thread } from "./thread.ts";
+import type { Merged, MergeTask } from "./merge-thread.ts";
 
 /** So many adjacent segments of one tier are merged; a tier has so many times the size of the one below. */
 const FAN_IN = 10;
@@ -27,23 +27,32 @@ interface MergeLimits {
   readonly busy?: readonly number[] | undefined;
 }
 
+/** Adjacent segments from an index on that fit into one and are of a tier at most. */
+function fitting<S extends SegmentRow>(
+  rows: readonly S[],
+  from: number,
+  { bytesMax = MERGED_BYTES_MAX, busy = [] }: MergeLimits,
+  tier = Infinity,
+): readonly S[] {
+  let bytes = 0;
+  const end = rows.findIndex((row, at) => {
+    if (at < from) return false;
+    bytes += row.bytes;
+    return bytes > bytesMax || busy.includes(row.id) || tierOf(row) > tier;
+  });
+  return rows.slice(from, end < 0 ? rows.length : end);
+}
+
 /** Adjacent segments that are due to be merged. */
 export function dueMerge<S extends SegmentRow>(
   rows: readonly S[],
-  { bytesMax = MERGED_BYTES_MAX, busy = [] }: MergeLimits = {},
+  limits: MergeLimits = {},
 ): readonly S[] | undefined {
-  const tiers = rows.map((row) => (busy.includes(row.id) ? Infinity : tierOf(row)));
-  for (const tier of [...new Set(tiers)].sort((a, b) => a - b)) {
-    for (let from = 0; from < rows.length && tier < Infinity; ) {
-      let to = from;
-      let bytes = 0;
-      while (to < rows.length && (tiers[to] as number) <= tier) {
-        bytes += (rows[to] as S).bytes;
-        if (bytes > bytesMax) break;
-        to++;
-      }
-      if (to - from >= FAN_IN) return rows.slice(from, to);
-      from = to + 1;
+  for (const tier of [...new Set(rows.map(tierOf))].sort((a, b) => a - b)) {
+    for (let from = 0; from < rows.length; ) {
+      const run = fitting(rows, from, limits, tier);
+      if (run.length >= FAN_IN) return run;
+      from += run.length + 1;
     }
   }
   return undefined;
@@ -55,27 +64,25 @@ export function dueMerge<S extends SegmentRow>(
  */
 export function dueFull<S extends SegmentRow>(rows: readonly S[]): readonly S[] | undefined {
   for (let from = 0; from < rows.length; from++) {
-    let [to, bytes, largest] = [from, 0, 0];
-    for (; to < rows.length; to++) {
-      const { bytes: own } = rows[to] as S;
-      if (bytes + own > MERGED_BYTES_MAX) break;
-      bytes += own;
-      largest = Math.max(largest, own);
-    }
-    if (to < rows.length && bytes > 0 && largest <= bytes / 2) return rows.slice(from, to);
+    const run = fitting(rows, from, {});
+    if (from + run.length === rows.length) return undefined;
+    const bytes = run.reduce((sum, row) => sum + row.bytes, 0);
+    if (run.length > 1 && run.every((row) => row.bytes <= bytes / 2)) return run;
   }
   return undefined;
 }
 
 /** A segment of which many documents are deleted. */
-export const dueRewrite = <S extends SegmentRow>(
+export function dueRewrite<S extends SegmentRow>(
   rows: readonly S[],
   deletedIn: (row: S) => number,
-): S | undefined =>
-  rows.find((row) => {
+): readonly S[] | undefined {
+  const worn = rows.find((row) => {
     const deleted = deletedIn(row);
     return deleted >= DELETED_MIN && deleted > row.docs * DELETED_PART_MAX;
   });
+  return worn && [worn];
+}
 
 /** A merge that runs in a thread. */
 export interface Merge {
@@ -91,17 +98,16 @@ const resourceLimits: ResourceLimits = { maxYoungGenerationSizeMb: 12 };
 
 /** Merges adjacent segments. `path`: the file of the view. */
 export function startMerge(path: string, rows: readonly SegmentRow[]): Merge {
-  const thread = new Thread<MergeMethods>(new URL("./merge-thread.ts", import.meta.url), {
-    ...{ workerData: path, name: "search merge", resourceLimits },
-    onEnd: end,
-  });
-  function end(): void {
-    void thread.end(new Error("the merge thread of the search view ended"));
-  }
-  const merged = thread.call("merge", rangeOf(rows)).finally(end);
+  const { worker, connection } = startBackgroundThread<MergeTask, Merged>(
+    new URL("./merge-thread.ts", import.meta.url),
+    "merge of the search view",
+    { progress() {} },
+    resourceLimits,
+  );
+  const merged = connection.call("run", { path, range: rangeOf(rows) });
   // A later call takes the result, also a failure.
   merged.catch(() => {});
-  return { segments: rows.map(({ id }) => id), merged, end };
+  return { segments: rows.map(({ id }) => id), merged, end: () => void worker.terminate() };
 }
 
 /** The ids of the documents of adjacent segments. */
