@@ -2,7 +2,7 @@
  * Counts combinations of texts, one text from the fields of each place: pairs of facets, nested
  * facets, folders. A document counts once for each combination that it has.
  */
-import type { FieldValue } from "../../search.ts";
+import type { FacetValue, FieldValue } from "../../search.ts";
 import type { FieldValues } from "../segments/doc-values.ts";
 import type { Deadline } from "./deadline.ts";
 import type { Matched } from "./top-hits.ts";
@@ -13,22 +13,29 @@ interface Place {
   readonly textOf: (value: FieldValue) => string | undefined;
 }
 
+/** Texts of the first places. */
 interface Combination {
   readonly values: readonly string[];
   count: number;
+  /** The last document that was found to have it. */
+  last: number;
+  /** By their next text. */
+  readonly longer: Map<string, Combination>;
 }
 
 interface Counted {
-  readonly combinations: readonly Combination[];
+  readonly combinations: readonly FacetValue[];
   /** How many documents have one. */
   readonly documents: number;
 }
 
-const ROOT = 0;
-const UNKNOWN = 0;
-const NONE = -1;
-/** A node has fewer children. */
-const CHILDREN_MAX = 2 ** 26;
+/** A field of a place in one segment. */
+interface Column {
+  readonly values: FieldValues;
+  readonly textOf: Place["textOf"];
+  /** By ordinal, as they are needed; null for a value that does not count. */
+  readonly texts: (string | null)[];
+}
 
 /** With `named`, only these count, and they are returned in their order. */
 export function countCombinations(
@@ -37,144 +44,87 @@ export function countCombinations(
   deadline: Deadline,
   named?: readonly (readonly string[])[],
 ): Counted {
-  const tree = new Combinations(places.length);
-  const nodes = named?.map((values) =>
-    values.reduce((node, text, n) => tree.child(node, n, tree.numberOf(n, text)), ROOT),
-  );
-  tree.isOpen = named === undefined;
-  const counter = new Counter(places, tree, deadline);
-  for (const { segment, found } of all) {
-    const fields = places.map((place) =>
-      place.fields.flatMap((field) => segment.field(field.toWellFormed()) ?? []),
-    );
-    if (fields.every(({ length }) => length > 0)) counter.count(fields, found.docs);
-  }
-  const counted = nodes?.map((node) => tree.nodes[node] as Combination) ?? tree.nodes;
-  return { combinations: counted.filter(({ count }) => count > 0), documents: counter.documents };
-}
-
-class Counter {
-  /** How many documents have a text of the first place. */
-  documents = 0;
-  private readonly places: readonly Place[];
-  private readonly tree: Combinations;
-  private readonly deadline: Deadline;
-  /**
-   * By place: the first `count` of `numbers` are those of the texts of the current document, in the
-   * first place those of their nodes. `last` has for each the last document with it.
-   */
-  private readonly found: { count: number; readonly numbers: number[]; readonly last: number[] }[];
+  const root: Combination = { values: [], count: 0, last: 0, longer: new Map() };
+  const added: Combination[] = [];
+  const wanted = named?.map((texts) => texts.reduce(add, root));
+  let documents = 0;
   /** The number of the document among those of all segments. */
-  private current = 0;
+  let current = 0;
 
-  constructor(places: readonly Place[], tree: Combinations, deadline: Deadline) {
-    this.places = places;
-    this.tree = tree;
-    this.deadline = deadline;
-    this.found = places.map(() => ({ count: 0, numbers: [], last: [] }));
+  /** The combination with one text more. */
+  function add({ values, longer }: Combination, text: string): Combination {
+    const known = longer.get(text);
+    if (known !== undefined) return known;
+    const one = { values: [...values, text], count: 0, last: 0, longer: new Map() };
+    longer.set(text, one);
+    added.push(one);
+    return one;
   }
 
-  /** Counts documents of a segment by the fields of each place. */
-  count(fields: readonly (readonly FieldValues[])[], docs: Uint32Array): void {
-    const [[only, ...others] = [], ...further] = fields;
-    if (only?.isSingle && others.length + further.length === 0) {
-      this.countOrdinals(only, docs);
-      return;
+  const longer = (shorter: Combination, text: string): Combination | undefined =>
+    wanted === undefined ? add(shorter, text) : shorter.longer.get(text);
+
+  /** Counts the combinations of a document that begin with `shorter`. True if it has one. */
+  function count(doc: number, shorter: Combination, columns: readonly (readonly Column[])[]) {
+    const own = columns[shorter.values.length];
+    if (own === undefined) {
+      shorter.count++;
+      return true;
     }
-    const collectors = fields.flatMap((all, n) => all.map((values) => this.collectorOf(n, values)));
-    for (let at = 0; at < docs.length; at++) {
-      this.current++;
-      for (const own of this.found) own.count = 0;
-      for (const collect of collectors) collect(docs[at] as number);
-      if (this.found[0]?.count !== 0) this.documents++;
-      this.countFrom(ROOT, 0);
+    let some = false;
+    for (const column of own) {
+      column.values.each(doc, (ordinal) => {
+        deadline.spend(8);
+        const text = textOf(column, ordinal);
+        const one = text === null ? undefined : longer(shorter, text);
+        if (one === undefined || one.last === current) return;
+        one.last = current;
+        some = count(doc, one, columns) || some;
+      });
     }
+    return some;
   }
 
   /** Counts by ordinal, where no document has several values of the only field. */
-  private countOrdinals(values: FieldValues, docs: Uint32Array): void {
+  function countSingle({ values, textOf }: Column, docs: Uint32Array): void {
     const counts = values.countOf(docs);
     values.eachValue((value, ordinal) => {
-      const count = counts[ordinal] as number;
-      const node = count === 0 ? NONE : this.numberOf(0, value);
-      if (node === NONE) return;
-      (this.tree.nodes[node] as Combination).count += count;
-      this.documents += count;
+      const own = counts[ordinal] as number;
+      const text = own === 0 ? undefined : textOf(value);
+      const one = text === undefined ? undefined : longer(root, text);
+      if (one === undefined) return;
+      one.count += own;
+      documents += own;
     });
   }
 
-  /** Adds to the numbers of a place those of the texts that a document has in a field. */
-  private collectorOf(place: number, values: FieldValues): (doc: number) => void {
-    const numbers = new Int32Array(values.count);
-    const own = this.found[place] as Counter["found"][number];
-    const take = (ordinal: number): void => {
-      if (numbers[ordinal] === UNKNOWN) {
-        numbers[ordinal] = this.numberOf(place, values.value(ordinal));
+  for (const { segment, found } of all) {
+    const columns = places.map(({ fields, textOf }): readonly Column[] =>
+      fields.flatMap((field) => {
+        const values = segment.field(field);
+        return values === undefined ? [] : [{ values, textOf, texts: [] }];
+      }),
+    );
+    const [first, ...others] = columns.flat();
+    if (columns.length === 1 && first?.values.isSingle && others.length === 0) {
+      countSingle(first, found.docs);
+    } else {
+      for (const doc of found.docs) {
+        current++;
+        if (count(doc, root, columns)) documents++;
       }
-      const number = numbers[ordinal] as number;
-      if (number === NONE || own.last[number] === this.current) return;
-      own.last[number] = this.current;
-      own.numbers[own.count++] = number;
-    };
-    return (doc) => values.each(doc, take);
-  }
-
-  /** The number of the text of a value, in the first place that of its node. */
-  private numberOf(place: number, value: FieldValue): number {
-    const text = this.places[place]?.textOf(value);
-    const number = text === undefined ? NONE : this.tree.numberOf(place, text);
-    return place === 0 ? this.tree.child(ROOT, 0, number) : number;
-  }
-
-  /** Counts the combinations below a node. */
-  private countFrom(node: number, place: number): void {
-    const own = this.found[place];
-    if (own === undefined) {
-      (this.tree.nodes[node] as Combination).count++;
-      return;
-    }
-    this.deadline.spend(8 * own.count);
-    for (let n = 0; n < own.count; n++) {
-      const number = own.numbers[n] as number;
-      const child = place === 0 ? number : this.tree.child(node, place, number);
-      if (child !== NONE) this.countFrom(child, place + 1);
     }
   }
+  const combinations = (wanted ?? added).flatMap(({ values, count }) =>
+    count === 0 ? [] : [{ values, count }],
+  );
+  return { combinations, documents };
 }
 
-/** A tree of combinations: a node has a child for each text of the next place. */
-class Combinations {
-  readonly nodes: Combination[] = [{ values: [], count: 0 }];
-  /** True if nodes and texts that are missing are added. */
-  isOpen = true;
-  private readonly children = new Map<number, number>();
-  /** By place: the numbers of the texts from 1, and the texts. */
-  private readonly numbers: readonly Map<string, number>[];
-  private readonly texts: readonly string[][];
-
-  constructor(places: number) {
-    this.numbers = Array.from({ length: places }, () => new Map());
-    this.texts = Array.from({ length: places }, () => [""]);
-  }
-
-  numberOf(place: number, text: string): number {
-    const numbers = this.numbers[place] as Map<string, number>;
-    const known = numbers.get(text);
-    if (known !== undefined || !this.isOpen) return known ?? NONE;
-    const number = (this.texts[place] as string[]).push(text) - 1;
-    numbers.set(text, number);
-    return number;
-  }
-
-  child(node: number, place: number, number: number): number {
-    if (number === NONE) return NONE;
-    const key = node * CHILDREN_MAX + number;
-    const known = this.children.get(key);
-    if (known !== undefined || !this.isOpen) return known ?? NONE;
-    const { values } = this.nodes[node] as Combination;
-    const text = this.texts[place]?.[number] as string;
-    const child = this.nodes.push({ values: [...values, text], count: 0 }) - 1;
-    this.children.set(key, child);
-    return child;
-  }
+function textOf({ values, textOf, texts }: Column, ordinal: number): string | null {
+  const known = texts[ordinal];
+  if (known !== undefined) return known;
+  const text = textOf(values.value(ordinal)) ?? null;
+  texts[ordinal] = text;
+  return text;
 }

@@ -31,7 +31,7 @@ export function compileCondition(
       return not === never ? () => true : (doc) => !not(doc);
     }
     default: {
-      const values = segment.field(condition.field.toWellFormed());
+      const values = segment.field(condition.field);
       if (values === undefined) return never;
       if (condition.kind === "exists") return (doc) => values.has(doc);
       const marked = markedValues(condition, values, deadline);

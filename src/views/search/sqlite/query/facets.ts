@@ -38,7 +38,7 @@ export function countFacet(
 
 const partsOf = (field: string, all: readonly Matched[]): readonly Part[] =>
   all.flatMap(({ segment, found: { docs } }) => {
-    const values = docs.length === 0 ? undefined : segment.field(field.toWellFormed());
+    const values = docs.length === 0 ? undefined : segment.field(field);
     return values === undefined ? [] : [{ values, docs }];
   });
 

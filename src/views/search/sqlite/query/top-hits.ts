@@ -111,7 +111,7 @@ function comesAfter(
 /** A number for each document that sorts it: its rank, negative if descending; Infinity without one. */
 function sortKeys({ segment, found }: Matched, { field, order }: SortBy): Float64Array {
   const keys = new Float64Array(found.docs.length).fill(Infinity);
-  const values = segment.field(field.toWellFormed());
+  const values = segment.field(field);
   if (values === undefined) return keys;
   const { ranks } = values;
   const sign = order === "ASCENDING" ? 1 : -1;
@@ -127,7 +127,7 @@ function sortKeys({ segment, found }: Matched, { field, order }: SortBy): Float6
 /** Where a sort key lies among those of a segment: one of them or between two. */
 function boundOf(segment: Segment, { field, order }: SortBy, key: FieldValue | null): number {
   if (key === null) return Infinity;
-  const values = segment.field(field.toWellFormed());
+  const values = segment.field(field);
   if (values === undefined) return 0;
   const { rank, exact } = values.rankOfKey(typeof key === "boolean" ? Number(key) : key);
   const between = exact ? rank : rank - 0.5;

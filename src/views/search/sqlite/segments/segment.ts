@@ -94,7 +94,8 @@ export class Segment {
   }
 
   /** The values of a field; undefined if no document has one. */
-  field(name: string): FieldValues | undefined {
+  field(given: string): FieldValues | undefined {
+    const name = given.toWellFormed();
     if (this.fields.has(name)) return this.fields.get(name);
     const found = this.directory.fields.find(({ entry }) => entry.name === name);
     const values = found && new FieldValues(this.bytes.load(found.part), found.entry);
