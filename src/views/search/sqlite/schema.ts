@@ -15,7 +15,7 @@ export const firstChunk = (segment: number): number => segment * 2 ** 20;
 
 export const searchSchema: ViewSchema = {
   view: "search",
-  version: 5,
+  version: 6,
   // Segments and chunks have checksums; verification compares the documents with the log.
   tables: `
 -- The current version of each document. hash: CRC-32 of the urn, which is too long for an index of its own.

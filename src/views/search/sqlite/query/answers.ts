@@ -1,9 +1,12 @@
 /** Answers queries from the documents and segments of a view. */
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
+import { CatalogError } from "../../../../core/errors.ts";
 import { type Position, position } from "../../../../core/position.ts";
 import { preparingOn } from "../../../../storage/sqlite/prepared.ts";
+import { NearTest, type NearWord, nearest } from "../../near-words.ts";
 import {
+  type Condition,
   type Cursor,
   type FieldValue,
   type Folder,
@@ -18,13 +21,13 @@ import { simplifiedCondition } from "../../simplified-condition.ts";
 import { decodeDocument } from "../../stored-document.ts";
 import { type Segment, typeField } from "../segments/segment.ts";
 import type { SegmentReader } from "../segments/segment-store.ts";
+import { wordOf, wordTerm } from "../segments/terms.ts";
 import { countCombinations } from "./combinations.ts";
-import { compileCondition } from "./conditions.ts";
+import { compileCondition, never } from "./conditions.ts";
 import type { Deadline } from "./deadline.ts";
-import { type DocSet, filter, noDocs } from "./doc-set.ts";
+import { allWith, type DocSet, filter, noDocs } from "./doc-set.ts";
 import { countFacet } from "./facets.ts";
 import { match } from "./matching.ts";
-import { nearWordsOf, type VisibleSegment } from "./near-words.ts";
 import { type Matched, topHits } from "./top-hits.ts";
 
 /** A document as it is stored; its JSON is decoded where it is needed. */
@@ -62,17 +65,18 @@ export function createAnswers(db: DatabaseSync, reader: SegmentReader) {
 
   /** The matches in each segment. */
   function find({ entityTypes, expression, condition }: Scope, deadline: Deadline) {
-    const simple = condition && simplifiedCondition(condition);
-    return reader.segments().map((segment): Matched & VisibleSegment => {
-      const wanted = wantedTypes(segment, entityTypes);
-      if (!wanted.includes(1)) return { segment, found: noDocs, visible: () => noDocs };
-      const holds = simple && compileCondition(simple, segment, deadline);
+    const ofTypes: Condition = { kind: "equal", field: typeField, values: entityTypes };
+    const every = condition === undefined ? [ofTypes] : [ofTypes, condition];
+    const all = simplifiedCondition({ kind: "every", every });
+    return reader.segments().map((segment): Matched => {
+      const holds = compileCondition(all, segment, deadline);
+      const { deleted } = segment;
       const visible = (set: DocSet): DocSet => {
-        const ofTypes = withoutOthers(set, segment, wanted);
-        deadline.spend(2 * ofTypes.docs.length);
-        return holds === undefined ? ofTypes : filter(ofTypes, holds);
+        deadline.spend(2 * set.docs.length);
+        return filter(set, (doc) => deleted?.[doc] !== 1 && holds(doc));
       };
-      const matched = match(expression, { segment, deadline, documentOf });
+      const matched =
+        holds === never ? noDocs : match(expression, { segment, deadline, documentOf });
       return { segment, found: visible(matched), visible };
     });
   }
@@ -107,26 +111,6 @@ export function createAnswers(db: DatabaseSync, reader: SegmentReader) {
   };
 }
 
-/** By the ordinal of each entity type in a segment: 1 if its documents are wanted. */
-function wantedTypes(segment: Segment, entityTypes: readonly string[]): Uint8Array {
-  const types = segment.field(typeField);
-  const wanted = new Uint8Array(types?.count ?? 0);
-  for (const type of entityTypes) {
-    const ordinal = types?.find(type.toWellFormed()) ?? -1;
-    if (ordinal >= 0) wanted[ordinal] = 1;
-  }
-  return wanted;
-}
-
-/** Leaves out documents that are deleted and those of other types. */
-function withoutOthers(set: DocSet, segment: Segment, wanted: Uint8Array): DocSet {
-  const { deleted } = segment;
-  const types = segment.field(typeField);
-  const left = deleted === undefined ? set : filter(set, (doc) => deleted[doc] !== 1);
-  if (types === undefined || !wanted.includes(0)) return left;
-  return filter(left, (doc) => types.some(doc, wanted));
-}
-
 /** Browse folders of one level, by the paths of a field. */
 function countFolders(
   { field, path, separator }: Pick<FolderQuery, "field" | "path" | "separator">,
@@ -151,4 +135,53 @@ function countFolders(
       .sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1)),
     total: documents,
   };
+}
+
+/** Steps of one comparison of two words. */
+const COMPARE_STEPS = 20;
+
+/** The near words of each word; of none beyond the time limit. */
+function nearWordsOf(
+  words: readonly string[],
+  segments: readonly Matched[],
+  deadline: Deadline,
+): readonly (readonly NearWord[])[] {
+  try {
+    return words.map((word) => nearWords(word.toWellFormed(), segments, deadline));
+  } catch (error) {
+    // The query itself was answered in time.
+    if (error instanceof CatalogError && error.code === "too_large") return words.map(() => []);
+    throw error;
+  }
+}
+
+function nearWords(
+  word: string,
+  segments: readonly Matched[],
+  deadline: Deadline,
+): readonly NearWord[] {
+  const near = new NearTest(word);
+  if (near.editsMax === 0) return [];
+  const count = ({ segment, visible }: Matched, ordinal: number): number => {
+    const { docs } = segment.terms.postings(ordinal);
+    return visible(allWith(docs, 1)).docs.length;
+  };
+  for (const one of segments) {
+    const [from, to] = one.segment.terms.dictionary.prefixRange(wordTerm(word));
+    for (let ordinal = from; ordinal < to; ordinal++) if (count(one, ordinal) > 0) return [];
+  }
+  const found = new Map<string, NearWord>();
+  for (const one of segments) {
+    const { dictionary } = one.segment.terms;
+    const [from, to] = dictionary.prefixRange(wordTerm(near.first));
+    dictionary.eachText(from, to, (term, ordinal) => {
+      const other = wordOf(term);
+      deadline.spend(COMPARE_STEPS);
+      const distance = near.distance(other);
+      if (distance === undefined) return;
+      const documents = count(one, ordinal) + (found.get(other)?.documents ?? 0);
+      found.set(other, { word: other, distance, documents });
+    });
+  }
+  return nearest(found.values());
 }

@@ -8,7 +8,8 @@ import type { Deadline } from "./deadline.ts";
 /** True if a document fulfils the condition. */
 type Holds = (doc: number) => boolean;
 
-const never: Holds = () => false;
+/** A condition that no document of the segment fulfils. */
+export const never: Holds = () => false;
 
 export function compileCondition(
   condition: Condition,
@@ -18,8 +19,8 @@ export function compileCondition(
   const inside = (one: Condition): Holds => compileCondition(one, segment, deadline);
   switch (condition.kind) {
     case "every": {
-      const [first, ...others] = condition.every.map(inside);
-      if (first === undefined) return () => true;
+      const [first = () => true, ...others] = condition.every.map(inside);
+      if (first === never || others.includes(never)) return never;
       return others.reduce((a, b) => (doc) => a(doc) && b(doc), first);
     }
     case "any": {
@@ -28,41 +29,37 @@ export function compileCondition(
     }
     case "not": {
       const not = inside(condition.not);
-      return not === never ? () => true : (doc) => !not(doc);
+      return (doc) => !not(doc);
     }
     default: {
       const values = segment.field(condition.field);
       if (values === undefined) return never;
       if (condition.kind === "exists") return (doc) => values.has(doc);
       const marked = markedValues(condition, values, deadline);
-      return marked === undefined ? never : (doc) => values.some(doc, marked);
+      return marked.includes(1) ? (doc) => values.some(doc, marked) : never;
     }
   }
 }
 
-/** Marks the values that fulfil the condition, by ordinal; undefined if none does. */
+/** Marks the values that fulfil the condition, by ordinal. */
 function markedValues(
   condition: ValueCondition,
   values: FieldValues,
   deadline: Deadline,
-): Uint8Array | undefined {
-  const marked = new Uint8Array(values.count);
-  let some = false;
-  const mark = (ordinal: number) => {
-    marked[ordinal] = 1;
-    some = true;
-  };
+): Uint8Array {
+  const marked = new Uint8Array(values.end);
   if (condition.kind === "equal") {
     for (const value of condition.values) {
       deadline.spend(64);
-      const ordinal = values.find(typeof value === "string" ? value.toWellFormed() : value);
-      if (ordinal >= 0) mark(ordinal);
+      marked[values.find(value)] = 1;
     }
-    return some ? marked : undefined;
+    // Ordinal 0 is that of the values that no document has.
+    marked[0] = 0;
+  } else {
+    values.eachValue((value, ordinal) => {
+      deadline.spend(32);
+      if (fulfils(condition, value)) marked[ordinal] = 1;
+    });
   }
-  values.eachValue((value, ordinal) => {
-    deadline.spend(32);
-    if (fulfils(condition, value)) mark(ordinal);
-  });
-  return some ? marked : undefined;
+  return marked;
 }

@@ -7,7 +7,7 @@ import type { FacetQuery, FacetValue } from "../../search.ts";
 import type { FieldValues } from "../segments/doc-values.ts";
 import { countCombinations } from "./combinations.ts";
 import type { Deadline } from "./deadline.ts";
-import type { Matched } from "./top-hits.ts";
+import { firstOf, type Matched } from "./top-hits.ts";
 
 /** A field in one segment, and the documents that matched there. */
 interface Part {
@@ -29,7 +29,7 @@ export function countFacet(
   const parts = fields.length === 1 ? partsOf(fields[0], all) : [];
   deadline.spend(parts.reduce((sum, { docs }) => sum + docs.length, 0));
   // Values of several types may have the same text: then they are one, once in each document.
-  if (fields.length === 1 && parts.every(({ values }) => values.textsFrom === 0)) {
+  if (fields.length === 1 && parts.every(({ values }) => values.isText)) {
     return countTexts(parts, limit);
   }
   const places = fields.map((field) => ({ fields: [field], textOf: String }));
@@ -44,70 +44,34 @@ const partsOf = (field: string, all: readonly Matched[]): readonly Part[] =>
 
 /** Counts are added to those of the segment with the most values. */
 function countTexts(parts: readonly Part[], limit: number): readonly FacetValue[] {
-  const [base, ...others] = parts.toSorted((a, b) => b.values.count - a.values.count);
+  const [base, ...others] = parts.toSorted((a, b) => b.values.end - a.values.end);
   if (base === undefined) return [];
   const counts = base.values.countOf(base.docs);
   const further = new Map<string, number>();
   for (const { values, docs } of others) {
-    const own = values.countOf(docs);
-    const map = mapInto(values, base.values);
-    for (let ordinal = 0; ordinal < own.length; ordinal++) {
-      const count = own[ordinal] as number;
-      if (count === 0) continue;
-      if (map[ordinal] === UNKNOWN) {
-        map[ordinal] = base.values.find(values.value(ordinal)) + 1 || MISSING;
-      }
-      const target = map[ordinal] as number;
-      if (target > 0) counts[target - 1] = (counts[target - 1] as number) + count;
+    const ordinals = values.ordinalsIn(base.values);
+    values.countOf(docs).forEach((count, ordinal) => {
+      if (count === 0) return;
+      ordinals[ordinal] ||= base.values.find(values.value(ordinal)) || MISSING;
+      const target = ordinals[ordinal] as number;
+      if (target !== MISSING) counts[target] = (counts[target] as number) + count;
       else {
         const text = String(values.value(ordinal));
         further.set(text, (further.get(text) ?? 0) + count);
       }
-    }
+    });
   }
-  const counted = frequentOrdinals(counts, limit).map((ordinal) => ({
+  const byCount = (a: number, b: number) => (counts[b] as number) - (counts[a] as number) || a - b;
+  const ordinals = firstOf(counts.length, limit, byCount, (ordinal) => counts[ordinal] !== 0);
+  const counted = ordinals.map((ordinal) => ({
     values: [String(base.values.value(ordinal))],
     count: counts[ordinal] as number,
   }));
   for (const [text, count] of further) counted.push({ values: [text], count });
-  return further.size === 0 ? counted : mostFrequent(counted, limit);
+  return mostFrequent(counted, limit);
 }
 
-const UNKNOWN = 0;
 const MISSING = -1;
-
-/** Ordinals + 1 in another segment, as far as they were looked up. */
-const maps = new WeakMap<FieldValues, { readonly base: FieldValues; readonly map: Int32Array }>();
-
-function mapInto(values: FieldValues, base: FieldValues): Int32Array {
-  let known = maps.get(values);
-  if (known?.base !== base) {
-    known = { base, map: new Int32Array(values.count) };
-    maps.set(values, known);
-  }
-  return known.map;
-}
-
-/** Ordinals of the greatest counts, equals in their order. */
-function frequentOrdinals(counts: Uint32Array, limit: number): readonly number[] {
-  const first: number[] = [];
-  let least = 0;
-  for (let ordinal = 0; ordinal < counts.length && limit > 0; ordinal++) {
-    const count = counts[ordinal] as number;
-    if (count <= least) continue;
-    let low = 0;
-    let high = first.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((counts[first[middle] as number] as number) >= count) low = middle + 1;
-      else high = middle;
-    }
-    first.splice(low, 0, ordinal);
-    if (first.length > limit) first.pop();
-    if (first.length === limit) least = counts[first[limit - 1] as number] as number;
-  }
-  return first;
-}
 
 /** Equals in the order of their texts. */
 function mostFrequent(counted: readonly FacetValue[], limit: number): readonly FacetValue[] {

@@ -1,6 +1,6 @@
 /** Matches phrases by the positions of their words, which only these queries read. */
 import type { Expression } from "../../search.ts";
-import { ByteReader, lowerBound } from "../segments/bytes.ts";
+import { ByteReader, firstNot } from "../segments/bytes.ts";
 import type { Segment } from "../segments/segment.ts";
 import { boostOf, readPositions, wordTerm } from "../segments/terms.ts";
 import type { Deadline } from "./deadline.ts";
@@ -81,8 +81,9 @@ class PositionCursor {
   }
 
   has(wanted: number): boolean {
-    const at = lowerBound(this.positions, wanted, 0, this.count);
-    return at < this.count && this.positions[at] === wanted;
+    const { positions } = this;
+    const at = firstNot(0, this.count, (n) => (positions[n] as number) < wanted);
+    return at < this.count && positions[at] === wanted;
   }
 }
 

@@ -111,39 +111,17 @@ export function narrowed(numbers: ArrayLike<number>, greatest: number): Numbers 
   return greatest <= 0xffffffff ? Uint32Array.from(numbers) : Float64Array.from(numbers);
 }
 
-/** The first index of a range of an ascending list whose number is not less; `to` without one. */
-export function lowerBound(
-  list: Float64Array | Uint32Array,
-  wanted: number,
-  from = 0,
-  to = list.length,
-): number {
+/** The first number from `from` on that is not before; `to` if all are. Those before come first. */
+export function firstNot(from: number, to: number, isBefore: (n: number) => boolean): number {
   let low = from;
   let high = to;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((list[middle] as number) < wanted) low = middle + 1;
+    if (isBefore(middle)) low = middle + 1;
     else high = middle;
   }
   return low;
 }
-
-/** The same from an index on, where the number is mostly near. */
-export function seek(list: Uint32Array, wanted: number, from: number): number {
-  let low = from;
-  for (const near = low + NEAR; low < near; low++) {
-    if (low >= list.length || (list[low] as number) >= wanted) return low;
-  }
-  let step = NEAR;
-  while ((list[low + step] as number) < wanted) {
-    low += step;
-    step *= 2;
-  }
-  return lowerBound(list, wanted, low, Math.min(low + step, list.length));
-}
-
-/** So many numbers are read one by one, before steps that double. */
-const NEAR = 8;
 
 /** UTF-8 begins U+E000 to U+FFFF with 0xee or 0xef, keys with 0xf5 or 0xf6. */
 const RAISED_FROM = 0xee;

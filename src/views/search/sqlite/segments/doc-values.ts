@@ -1,142 +1,134 @@
 /**
  * Doc values: the values of one field by document, as ordinals of a sorted list of the distinct
  * values. Filters, facets, sorting and folders read only these. Ordinals number the numbers of a
- * field by size, then false and true, then the texts by UTF-16 code unit.
+ * field by size, then false and true, then the texts by UTF-16 code unit, from 1. Ordinal 0 stands
+ * for no value.
  *
- *   single   an ordinal + 1 for each document, 0 without a value
- *   pairs    documents in ascending order and the ordinal of each; a document with several values
- *            has several pairs, one without a value has none
+ * A field has an ordinal for each document; or, if a document has several values, the ordinals of one
+ * document after the other, and where those of each document start.
  */
 import type { FieldValue } from "../../search.ts";
 import { compareKeys, type SortKey, sortKey } from "../../sort-key.ts";
-import {
-  float64Of,
-  integersOf,
-  lowerBound,
-  type Numbers,
-  type Range,
-  seek,
-  uint32Of,
-} from "./bytes.ts";
+import { firstNot, float64Of, integersOf, type Numbers, type Range, uint32Of } from "./bytes.ts";
 import { Dictionary, type DictionaryEntry } from "./dictionary.ts";
 
 export interface FieldEntry {
   readonly name: string;
   readonly numbers: Range;
-  /** True if false and true are among the values. */
-  readonly booleans: readonly [boolean, boolean];
+  /** Those of false and true that are among the values. */
+  readonly booleans: readonly boolean[];
   readonly texts: DictionaryEntry;
-  /** Order of the ordinals' sort keys, equal for equal keys; absent if ordinals are in that order. */
+  /** By ordinal: order of the sort keys, equal for equal keys; absent if ordinals are in that order. */
   readonly ranks?: Range | undefined;
-  /** The documents of the pairs; absent if there is an ordinal for each document. */
-  readonly docs?: Range | undefined;
+  /** Absent if there is an ordinal for each document. */
+  readonly starts?: Range | undefined;
   readonly ordinals: Range;
-  readonly ordinalCount: number;
 }
 
 export class FieldValues {
-  /** Of distinct values. */
-  readonly count: number;
-  /** The ordinal of the first text. */
-  readonly textsFrom: number;
-  private readonly numbers: Float64Array;
-  private readonly falseAt: number;
-  private readonly trueAt: number;
-  private readonly texts: Dictionary;
-  private readonly ordinals: Numbers;
-  private readonly docs: Uint32Array | undefined;
-  private lastPair = 0;
-  /** Order of the ordinals' sort keys; undefined if ordinals are in that order. */
-  readonly ranks: Uint32Array | undefined;
-  private byRank: Uint32Array | undefined;
-
-  constructor(memory: Uint8Array, entry: FieldEntry) {
-    this.numbers = float64Of(memory, entry.numbers);
-    this.falseAt = entry.booleans[0] ? this.numbers.length : -1;
-    this.trueAt = entry.booleans[1] ? this.numbers.length + (entry.booleans[0] ? 1 : 0) : -1;
-    this.textsFrom = this.numbers.length + Number(entry.booleans[0]) + Number(entry.booleans[1]);
-    this.texts = new Dictionary(memory, entry.texts);
-    this.count = this.textsFrom + this.texts.count;
-    this.ordinals = integersOf(memory, entry.ordinals, entry.ordinalCount);
-    this.docs = entry.docs && uint32Of(memory, entry.docs);
-    this.ranks = entry.ranks && uint32Of(memory, entry.ranks);
-  }
-
+  /** One more than the greatest ordinal. */
+  readonly end: number;
   /** True if no document has several values. */
-  get isSingle(): boolean {
-    return this.docs === undefined;
+  readonly isSingle: boolean;
+  /** True if all values are texts. */
+  readonly isText: boolean;
+  private readonly numbers: Float64Array;
+  private readonly booleans: readonly boolean[];
+  private readonly texts: Dictionary;
+  /** The ordinal of the first text. */
+  private readonly textsFrom: number;
+  private readonly starts: Numbers | undefined;
+  private readonly ordinals: Numbers;
+  private readonly ranks: Uint32Array | undefined;
+  private ordinalOfRank: Uint32Array | undefined;
+  private mapped: { readonly base: FieldValues; readonly ordinals: Int32Array } | undefined;
+
+  constructor(memory: Uint8Array, entry: FieldEntry, docs: number) {
+    const { starts, ordinals, ranks } = entry;
+    this.numbers = float64Of(memory, entry.numbers);
+    this.booleans = entry.booleans;
+    this.texts = new Dictionary(memory, entry.texts);
+    this.textsFrom = 1 + this.numbers.length + this.booleans.length;
+    this.end = this.textsFrom + this.texts.count;
+    this.isSingle = starts === undefined;
+    this.isText = this.textsFrom === 1;
+    this.starts = starts && integersOf(memory, starts, docs + 1);
+    this.ordinals = integersOf(memory, ordinals, this.starts?.[docs] ?? docs);
+    this.ranks = ranks && uint32Of(memory, ranks);
   }
 
   value(ordinal: number): FieldValue {
     if (ordinal >= this.textsFrom) return this.texts.text(ordinal - this.textsFrom);
-    if (ordinal === this.trueAt) return true;
-    return ordinal === this.falseAt ? false : (this.numbers[ordinal] as number);
+    const { numbers, booleans } = this;
+    return numbers[ordinal - 1] ?? (booleans[ordinal - 1 - numbers.length] as boolean);
   }
 
-  /** The ordinal of a value; -1 if no document has it. */
+  /** The ordinal of a value; 0 if no document has it. */
   find(value: FieldValue): number {
-    if (typeof value === "boolean") return value ? this.trueAt : this.falseAt;
-    if (typeof value === "number") {
-      const ordinal = lowerBound(this.numbers, value);
-      return this.numbers[ordinal] === value ? ordinal : -1;
+    const { numbers } = this;
+    if (typeof value === "string") {
+      const at = this.texts.find(value.toWellFormed());
+      return at < 0 ? 0 : this.textsFrom + at;
     }
-    const ordinal = this.texts.find(value);
-    return ordinal < 0 ? -1 : this.textsFrom + ordinal;
+    if (typeof value === "boolean") {
+      const at = this.booleans.indexOf(value);
+      return at < 0 ? 0 : 1 + numbers.length + at;
+    }
+    const at = firstNot(0, numbers.length, (n) => (numbers[n] as number) < value);
+    return numbers[at] === value ? 1 + at : 0;
   }
 
   /** Calls back for each value in order; cheaper than `value` for each ordinal. */
   eachValue(take: (value: FieldValue, ordinal: number) => void): void {
-    for (let ordinal = 0; ordinal < this.textsFrom; ordinal++) take(this.value(ordinal), ordinal);
+    for (let ordinal = 1; ordinal < this.textsFrom; ordinal++) take(this.value(ordinal), ordinal);
     this.texts.eachText(0, this.texts.count, (text, at) => take(text, this.textsFrom + at));
   }
 
-  /** The index of the first pair that is not before those of a document. Documents mostly ascend. */
-  private pairOf(docs: Uint32Array, doc: number): number {
-    let pair = this.lastPair;
-    if (pair >= docs.length || (docs[pair] as number) > doc) pair = 0;
-    if ((docs[pair] as number) < doc) pair = seek(docs, doc, pair + 1);
-    this.lastPair = pair;
-    return pair;
+  /** Where the ordinals of a document start; those of the next one follow. */
+  private start(doc: number): number {
+    return this.starts === undefined ? doc : (this.starts[doc] as number);
   }
 
   has(doc: number): boolean {
-    const { docs } = this;
-    return docs === undefined ? this.ordinals[doc] !== 0 : docs[this.pairOf(docs, doc)] === doc;
+    const start = this.start(doc);
+    return start < this.start(doc + 1) && this.ordinals[start] !== 0;
   }
 
   /** True if a value of the document is marked by its ordinal. */
   some(doc: number, marked: Uint8Array): boolean {
-    const { docs, ordinals } = this;
-    if (docs === undefined) {
-      const ordinal = ordinals[doc] as number;
-      return ordinal !== 0 && marked[ordinal - 1] === 1;
-    }
-    for (let pair = this.pairOf(docs, doc); docs[pair] === doc; pair++) {
-      if (marked[ordinals[pair] as number] === 1) return true;
+    const end = this.start(doc + 1);
+    for (let at = this.start(doc); at < end; at++) {
+      if (marked[this.ordinals[at] as number] === 1) return true;
     }
     return false;
   }
 
   /** Calls back for each ordinal of a document. */
   each(doc: number, take: (ordinal: number) => void): void {
-    const { docs, ordinals } = this;
-    if (docs === undefined) {
-      const ordinal = ordinals[doc] as number;
-      if (ordinal !== 0) take(ordinal - 1);
-    } else {
-      for (let pair = this.pairOf(docs, doc); docs[pair] === doc; pair++) {
-        take(ordinals[pair] as number);
-      }
+    const end = this.start(doc + 1);
+    for (let at = this.start(doc); at < end; at++) {
+      const ordinal = this.ordinals[at] as number;
+      if (ordinal !== 0) take(ordinal);
     }
   }
 
-  /** In how many of the documents, which ascend, each ordinal is. */
+  /** By ordinal: how many of the documents have it; the first count means nothing. */
   countOf(docs: Uint32Array): Uint32Array {
-    // The first count is that of the documents without a value.
-    const counts = new Uint32Array(this.count + 1);
-    if (this.docs === undefined) countSingle(this.ordinals, docs, counts);
-    else countPairs(this.ordinals, this.docs, docs, counts);
-    return counts.subarray(1);
+    const counts = new Uint32Array(this.end);
+    if (this.starts === undefined) countSingle(this.ordinals, docs, counts);
+    else countSeveral(this.ordinals, this.starts, docs, counts);
+    counts[0] = 0;
+    return counts;
+  }
+
+  /** The ordinals that the values have in another segment, as far as they were looked up. */
+  ordinalsIn(base: FieldValues): Int32Array {
+    if (this.mapped?.base !== base) this.mapped = { base, ordinals: new Int32Array(this.end) };
+    return this.mapped.ordinals;
+  }
+
+  rankOf(ordinal: number): number {
+    return this.ranks === undefined ? ordinal : (this.ranks[ordinal] as number);
   }
 
   /** The sort key of a rank. */
@@ -144,31 +136,22 @@ export class FieldValues {
     return sortKey(this.value(this.ordinalsByRank()?.[rank] ?? rank));
   }
 
-  /** The number of ranks whose key is less than this one, and whether a rank has it. */
-  rankOfKey(key: SortKey): { readonly rank: number; readonly exact: boolean } {
-    let low = 0;
-    let high = this.ordinalsByRank()?.length ?? this.count;
-    const end = high;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (compareKeys(this.keyOfRank(middle), key) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return { rank: low, exact: low < end && this.keyOfRank(low) === key };
+  /** The rank of a sort key; between two ranks if no value has it. */
+  rankOfKey(key: SortKey): number {
+    const end = this.ordinalsByRank()?.length ?? this.end;
+    const rank = firstNot(1, end, (one) => compareKeys(this.keyOfRank(one), key) < 0);
+    return rank < end && this.keyOfRank(rank) === key ? rank : rank - 0.5;
   }
 
   private ordinalsByRank(): Uint32Array | undefined {
     const { ranks } = this;
-    if (ranks === undefined || this.byRank !== undefined) return this.byRank;
+    if (ranks === undefined || this.ordinalOfRank !== undefined) return this.ordinalOfRank;
     const greatest = ranks.reduce((most, rank) => Math.max(most, rank));
-    this.byRank = new Uint32Array(greatest + 1);
-    for (let n = 0; n < ranks.length; n++) this.byRank[ranks[n] as number] = n;
-    return this.byRank;
+    this.ordinalOfRank = new Uint32Array(greatest + 1);
+    for (const [ordinal, rank] of ranks.entries()) this.ordinalOfRank[rank] = ordinal;
+    return this.ordinalOfRank;
   }
 }
-
-/** All pairs are read, not searched, for a document among so many. */
-const DENSE_PAIRS = 8;
 
 // Functions by themselves: the compiler optimizes their loops for few types.
 
@@ -179,28 +162,17 @@ function countSingle(ordinals: Numbers, docs: Uint32Array, counts: Uint32Array):
   }
 }
 
-function countPairs(
+function countSeveral(
   ordinals: Numbers,
-  pairDocs: Uint32Array,
+  starts: Numbers,
   docs: Uint32Array,
   counts: Uint32Array,
 ): void {
-  if (docs.length * DENSE_PAIRS > pairDocs.length) {
-    const found = new Uint8Array(Math.max(pairDocs.at(-1) ?? 0, docs.at(-1) ?? 0) + 1);
-    for (let at = 0; at < docs.length; at++) found[docs[at] as number] = 1;
-    for (let pair = 0; pair < pairDocs.length; pair++) {
-      // Pairs of other documents count as those without a value.
-      const ordinal =
-        ((ordinals[pair] as number) + 1) * (found[pairDocs[pair] as number] as number);
-      counts[ordinal] = (counts[ordinal] as number) + 1;
-    }
-    return;
-  }
-  for (let at = 0, pair = 0; at < docs.length; at++) {
-    const doc = docs[at] as number;
-    pair = seek(pairDocs, doc, pair);
-    for (; pairDocs[pair] === doc; pair++) {
-      const ordinal = (ordinals[pair] as number) + 1;
+  for (let n = 0; n < docs.length; n++) {
+    const doc = docs[n] as number;
+    const end = starts[doc + 1] as number;
+    for (let at = starts[doc] as number; at < end; at++) {
+      const ordinal = ordinals[at] as number;
       counts[ordinal] = (counts[ordinal] as number) + 1;
     }
   }

@@ -5,38 +5,27 @@ import { type ByteWriter, keyOf, narrowed } from "./bytes.ts";
 import { DictionaryWriter } from "./dictionary.ts";
 import type { FieldEntry } from "./doc-values.ts";
 
-/** A field that fewer documents have is stored as pairs. */
-const SPARSE_PART = 1 / 8;
-
 /** Collects the values of a field, document by document. */
 export class FieldBuilder {
   /** Values are numbered as they come. */
   private readonly numberOf = new Map<FieldValue, number>();
-  /** By number: the last document with the value. */
-  private readonly lastDocs: number[] = [];
   /** Pairs of a document and the number of a value. */
   private readonly docs: number[] = [];
   private readonly numbers: number[] = [];
-
   private hasSeveral = false;
 
-  /** Adds a value to a document; documents ascend. */
-  add(doc: number, value: FieldValue): void {
-    const number = this.number(typeof value === "string" ? value.toWellFormed() : value);
-    if (this.lastDocs[number] === doc) return;
-    this.lastDocs[number] = doc;
-    this.hasSeveral ||= this.docs.at(-1) === doc;
-    this.docs.push(doc);
-    this.numbers.push(number);
-  }
-
-  private number(value: FieldValue): number {
-    let number = this.numberOf.get(value);
-    if (number === undefined) {
-      number = this.numberOf.size;
+  /** Adds the values of a document; documents ascend. */
+  add(doc: number, given: readonly FieldValue[]): void {
+    const values = new Set(
+      given.map((value) => (typeof value === "string" ? value.toWellFormed() : value)),
+    );
+    this.hasSeveral ||= values.size > 1;
+    for (const value of values) {
+      const number = this.numberOf.get(value) ?? this.numberOf.size;
       this.numberOf.set(value, number);
+      this.docs.push(doc);
+      this.numbers.push(number);
     }
-    return number;
   }
 
   write(writer: ByteWriter, name: string, docCount: number): FieldEntry {
@@ -49,9 +38,7 @@ export class FieldBuilder {
     const dictionary = new DictionaryWriter(writer);
     for (const text of texts) dictionary.add(keyOf(text));
     return {
-      name,
-      booleans: [values.includes(false), values.includes(true)],
-      texts: dictionary.end(),
+      ...{ name, booleans, texts: dictionary.end() },
       numbers: writer.section(Float64Array.from(numbers)),
       ranks: ranks && writer.section(ranks),
       ...this.writeOrdinals(writer, sorted, docCount),
@@ -60,32 +47,31 @@ export class FieldBuilder {
 
   private writeOrdinals(writer: ByteWriter, values: readonly FieldValue[], docCount: number) {
     const ordinalOf = new Uint32Array(this.numberOf.size);
-    for (const [n, value] of values.entries()) ordinalOf[this.numberOf.get(value) as number] = n;
-    const ordinals = this.numbers.map((number) => ordinalOf[number] as number);
-    const isSparse = this.docs.length < docCount * SPARSE_PART;
-    if (isSparse || this.hasSeveral) {
-      return {
-        docs: writer.section(Uint32Array.from(this.docs)),
-        ordinals: writer.section(narrowed(ordinals, values.length)),
-        ordinalCount: ordinals.length,
-      };
+    for (const [n, value] of values.entries()) {
+      ordinalOf[this.numberOf.get(value) as number] = n + 1;
     }
-    const byDoc = new Uint32Array(docCount);
-    for (const [at, doc] of this.docs.entries()) byDoc[doc] = (ordinals[at] as number) + 1;
-    const written = writer.section(narrowed(byDoc, values.length));
-    return { ordinals: written, ordinalCount: docCount };
+    const ordinals = this.numbers.map((number) => ordinalOf[number] as number);
+    if (!this.hasSeveral) {
+      const byDoc = new Uint32Array(docCount);
+      for (const [at, doc] of this.docs.entries()) byDoc[doc] = ordinals[at] as number;
+      return { ordinals: writer.section(narrowed(byDoc, values.length)) };
+    }
+    const starts = new Uint32Array(docCount + 1);
+    for (const doc of this.docs) starts[doc + 1] = (starts[doc + 1] as number) + 1;
+    for (let doc = 1; doc <= docCount; doc++) {
+      starts[doc] = (starts[doc] as number) + (starts[doc - 1] as number);
+    }
+    return {
+      starts: writer.section(narrowed(starts, ordinals.length)),
+      ordinals: writer.section(narrowed(ordinals, values.length)),
+    };
   }
 }
 
-/** Order of sort keys, equal for equal ones; undefined if they ascend. */
+/** By ordinal: order of sort keys from 1, equal for equal ones; undefined if they ascend. */
 function ranksOf(keys: readonly SortKey[]): Uint32Array | undefined {
-  if (keys.every((key, at) => at === 0 || compareKeys(keys[at - 1], key) < 0)) return undefined;
-  const order = Array.from(keys.keys()).sort((a, b) => compareKeys(keys[a], keys[b]));
-  const ranks = new Uint32Array(keys.length);
-  let rank = 0;
-  for (const [at, ordinal] of order.entries()) {
-    if (at > 0 && keys[order[at - 1] as number] !== keys[ordinal]) rank++;
-    ranks[ordinal] = rank;
-  }
-  return ranks;
+  const distinct = [...new Set(keys)].sort(compareKeys);
+  if (keys.every((key, at) => key === distinct[at])) return undefined;
+  const rankOf = new Map(distinct.map((key, at) => [key, at + 1]));
+  return Uint32Array.from([0, ...keys.map((key) => rankOf.get(key) ?? 0)]);
 }

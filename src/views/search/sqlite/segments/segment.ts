@@ -98,7 +98,7 @@ export class Segment {
     const name = given.toWellFormed();
     if (this.fields.has(name)) return this.fields.get(name);
     const found = this.directory.fields.find(({ entry }) => entry.name === name);
-    const values = found && new FieldValues(this.bytes.load(found.part), found.entry);
+    const values = found && new FieldValues(this.bytes.load(found.part), found.entry, this.docs);
     this.fields.set(name, values);
     return values;
   }
