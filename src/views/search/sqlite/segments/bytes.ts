@@ -1,8 +1,4 @@
-/**
- * Bytes of a segment: a growing writer, variable-length integers and keys. Numbers are
- * little-endian. A key is the UTF-8 of a text in which U+E000 to U+FFFF sort behind the characters
- * beyond them, so that keys compare byte by byte as their texts compare in JavaScript.
- */
+/** Bytes of a segment: a growing writer and variable-length integers. Numbers are little-endian. */
 
 /** Position and length of a section, in bytes. */
 export type Range = readonly [offset: number, length: number];
@@ -11,8 +7,6 @@ export type Numbers = Uint8Array | Uint16Array | Uint32Array | Float64Array;
 
 const ALIGNMENT = 8;
 const FIRST_BYTES = 1_024;
-/** So few bytes are copied faster in a loop. */
-const LOOP_MAX = 48;
 
 export class ByteWriter {
   buffer = Buffer.allocUnsafe(FIRST_BYTES);
@@ -36,14 +30,10 @@ export class ByteWriter {
     this.buffer[this.length++] = rest;
   }
 
-  bytes(source: Uint8Array, from = 0, to = source.length): void {
-    const count = to - from;
-    this.reserve(count);
-    if (count > LOOP_MAX) this.buffer.set(source.subarray(from, to), this.length);
-    else
-      for (let at = 0; at < count; at++)
-        this.buffer[this.length + at] = source[from + at] as number;
-    this.length += count;
+  bytes(source: Uint8Array): void {
+    this.reserve(source.length);
+    this.buffer.set(source, this.length);
+    this.length += source.length;
   }
 
   align(): void {
@@ -121,32 +111,4 @@ export function firstNot(from: number, to: number, isBefore: (n: number) => bool
     else high = middle;
   }
   return low;
-}
-
-/** UTF-8 begins U+E000 to U+FFFF with 0xee or 0xef, keys with 0xf5 or 0xf6. */
-const RAISED_FROM = 0xee;
-const RAISED_TO = 0xef;
-const RAISED_BY = 7;
-
-/** The key of a well-formed text. */
-export function keyOf(text: string): Buffer {
-  const key = Buffer.from(text, "utf8");
-  if (key.length === text.length) return key;
-  for (let at = 0; at < key.length; at++) {
-    const byte = key[at] as number;
-    if (byte === RAISED_FROM || byte === RAISED_TO) key[at] = byte + RAISED_BY;
-  }
-  return key;
-}
-
-/** The text of a key. */
-export function textOfKey(key: Buffer, from: number, to: number): string {
-  let greatest = 0;
-  for (let at = from; at < to; at++) greatest = Math.max(greatest, key[at] as number);
-  if (greatest < 0x80) return key.toString("latin1", from, to);
-  if (greatest < RAISED_FROM + RAISED_BY) return key.toString("utf8", from, to);
-  const utf8 = key
-    .subarray(from, to)
-    .map((byte) => (byte < RAISED_FROM + RAISED_BY ? byte : byte - RAISED_BY));
-  return Buffer.from(utf8).toString("utf8");
 }

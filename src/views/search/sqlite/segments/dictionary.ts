@@ -1,34 +1,24 @@
 /**
  * A sorted list of distinct texts: the term dictionary of a segment, its urns, the values of a
- * field. The number of a text in it is its ordinal. Keys (bytes.ts) are front-coded in blocks: each
- * but the first of a block stores only what differs from the key before it. In a term dictionary
- * each key is followed by the length of its posting list.
+ * field. The number of a text in it is its ordinal. Their UTF-8 is front-coded in blocks: each text
+ * but the first of a block stores only what differs from the one before it. In a term dictionary
+ * each text is followed by the length of its posting list. The order is that of JavaScript, by
+ * UTF-16 code unit.
  */
-import { isAscii } from "node:buffer";
-import {
-  ByteReader,
-  ByteWriter,
-  bytesOf,
-  keyOf,
-  type Range,
-  textOfKey,
-  uint32Of,
-} from "./bytes.ts";
+import { ByteReader, type ByteWriter, bytesOf, firstNot, type Range, uint32Of } from "./bytes.ts";
 
 export interface DictionaryEntry {
   readonly count: number;
-  readonly keys: Range;
-  /** Where each block begins in the keys. */
+  readonly texts: Range;
+  /** Where each block begins in the texts. */
   readonly blocks: Range;
   /** Of a term dictionary: where the posting lists of each block begin. */
   readonly lists?: Range | undefined;
 }
 
 const BLOCK = 16;
-/** `eachText` makes one string of keys of so many bytes, and slices it. */
-const TOGETHER_BYTES = 4_096;
 
-/** Takes keys in ascending order. */
+/** Takes well-formed texts in ascending order. */
 export class DictionaryWriter {
   private readonly writer: ByteWriter;
   private readonly start: number;
@@ -44,31 +34,30 @@ export class DictionaryWriter {
   }
 
   /** `list`: where the posting list of a term is. */
-  add(key: Uint8Array, list?: Range): void {
+  add(text: string, list?: Range): void {
     const { writer, before } = this;
+    const bytes = Buffer.from(text);
+    let shared = 0;
     if (this.count % BLOCK === 0) {
-      if (list !== undefined) this.lists.push(list[0]);
       this.blocks.push(writer.length - this.start);
-      writer.varint(key.length);
-      writer.bytes(key);
+      if (list !== undefined) this.lists.push(list[0]);
     } else {
-      const length = Math.min(key.length, before.length);
-      let shared = 0;
-      while (shared < length && key[shared] === before[shared]) shared++;
+      const length = Math.min(bytes.length, before.length);
+      while (shared < length && bytes[shared] === before[shared]) shared++;
       writer.varint(shared);
-      writer.varint(key.length - shared);
-      writer.bytes(key, shared);
     }
+    writer.varint(bytes.length - shared);
+    writer.bytes(bytes.subarray(shared));
     if (list !== undefined) writer.varint(list[1]);
-    this.before = key;
+    this.before = bytes;
     this.count++;
   }
 
   end(): DictionaryEntry {
     const { writer, count, blocks, lists } = this;
-    const keys: Range = [this.start, writer.length - this.start];
+    const texts: Range = [this.start, writer.length - this.start];
     return {
-      ...{ count, keys, blocks: writer.section(Uint32Array.from(blocks)) },
+      ...{ count, texts, blocks: writer.section(Uint32Array.from(blocks)) },
       ...(lists.length > 0 && { lists: writer.section(Uint32Array.from(lists)) }),
     };
   }
@@ -76,35 +65,33 @@ export class DictionaryWriter {
 
 export class Dictionary {
   readonly count: number;
-  private readonly keys: Buffer;
+  private readonly texts: Buffer;
   private readonly blocks: Uint32Array;
   private readonly lists: Uint32Array | undefined;
 
   constructor(memory: Uint8Array, entry: DictionaryEntry) {
     this.count = entry.count;
-    const keys = bytesOf(memory, entry.keys);
-    this.keys = Buffer.from(keys.buffer as ArrayBuffer, keys.byteOffset, keys.length);
+    const texts = bytesOf(memory, entry.texts);
+    this.texts = Buffer.from(texts.buffer as ArrayBuffer, texts.byteOffset, texts.length);
     this.blocks = uint32Of(memory, entry.blocks);
     this.lists = entry.lists && uint32Of(memory, entry.lists);
   }
 
   /** The ordinal of a text; -1 without one. */
   find(text: string): number {
-    const key = keyOf(text);
-    const cursor = this.seek(key);
-    return cursor.ordinal < this.count && cursor.compare(key) === 0 ? cursor.ordinal : -1;
+    const cursor = this.seek((other) => other < text);
+    return cursor.ordinal < this.count && cursor.text() === text ? cursor.ordinal : -1;
   }
 
   /** The ordinal of the first text that is not before this one. */
   lowerBound(text: string): number {
-    return this.seek(keyOf(text)).ordinal;
+    return this.seek((other) => other < text).ordinal;
   }
 
   /** The ordinals of the texts that begin with this one. */
   prefixRange(text: string): readonly [from: number, to: number] {
-    const key = keyOf(text);
-    // No key has such a byte.
-    return [this.seek(key).ordinal, this.seek(Buffer.concat([key, Buffer.of(0xff)])).ordinal];
+    const end = this.seek((other) => other < text || other.startsWith(text));
+    return [this.lowerBound(text), end.ordinal];
   }
 
   text(ordinal: number): string {
@@ -114,72 +101,53 @@ export class Dictionary {
   /** Calls back for the texts of a range in order; cheaper than `text` for each of them. */
   eachText(from: number, to: number, take: (text: string, ordinal: number) => void): void {
     if (from >= to) return;
-    const cursor = this.cursor(from);
-    const keys = new ByteWriter();
-    const ends: number[] = [];
-    for (let ordinal = from; ordinal < to; ) {
-      keys.length = ends.length = 0;
-      for (; cursor.ordinal < to && keys.length < TOGETHER_BYTES; cursor.next()) {
-        keys.bytes(cursor.key, 0, cursor.length);
-        ends.push(keys.length);
-      }
-      const ascii = isAscii(keys.view()) ? keys.view().toString("latin1") : undefined;
-      let start = 0;
-      for (const end of ends) {
-        const text = ascii?.slice(start, end) ?? textOfKey(keys.buffer, start, end);
-        take(text, ordinal++);
-        start = end;
-      }
+    for (const cursor = this.cursor(from); cursor.ordinal < to; cursor.next()) {
+      take(cursor.text(), cursor.ordinal);
     }
   }
 
   /** A cursor at an ordinal. */
   cursor(ordinal: number): Cursor {
     const block = Math.floor(ordinal / BLOCK);
-    const reader = new ByteReader(this.keys, this.blocks[block]);
-    const cursor = new Cursor(reader, this.count, this.lists?.[block]);
-    cursor.ordinal = block * BLOCK - 1;
+    const reader = new ByteReader(this.texts, this.blocks[block]);
+    const cursor = new Cursor(reader, block * BLOCK - 1, this.count, this.lists?.[block]);
     do cursor.next();
     while (cursor.ordinal < ordinal && cursor.ordinal < this.count);
     return cursor;
   }
 
-  private seek(key: Uint8Array): Cursor {
-    let low = 0;
-    let high = this.blocks.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.compareFirst(middle, key) < 0) low = middle + 1;
-      else high = middle;
-    }
-    // The first key of the block before is less.
-    const cursor = this.cursor(Math.max(0, low - 1) * BLOCK);
-    while (cursor.ordinal < this.count && cursor.compare(key) < 0) cursor.next();
-    return cursor;
+  /** The first text of a block. */
+  private firstText(block: number): string {
+    const reader = new ByteReader(this.texts, this.blocks[block]);
+    const length = reader.varint();
+    return this.texts.toString("utf8", reader.at, reader.at + length);
   }
 
-  private compareFirst(block: number, key: Uint8Array): number {
-    const reader = new ByteReader(this.keys, this.blocks[block]);
-    const length = reader.varint();
-    return this.keys.compare(key, 0, key.length, reader.at, reader.at + length);
+  /** A cursor at the first text that is not before. */
+  private seek(isBefore: (text: string) => boolean): Cursor {
+    const block = firstNot(0, this.blocks.length, (n) => isBefore(this.firstText(n)));
+    const cursor = this.cursor(Math.max(0, block - 1) * BLOCK);
+    while (cursor.ordinal < this.count && isBefore(cursor.text())) cursor.next();
+    return cursor;
   }
 }
 
 /** Goes through a dictionary in order; `ordinal` is the count behind the last one. */
 class Cursor {
-  ordinal = 0;
-  /** The key is the first `length` bytes. */
-  key = Buffer.allocUnsafe(64);
-  length = 0;
+  ordinal: number;
   /** Of a term: the range of its posting list. */
   list: number;
   listLength = 0;
-  readonly count: number;
+  private readonly count: number;
   private readonly reader: ByteReader;
   private readonly hasLists: boolean;
+  /** The UTF-8 of the text is the first `length` bytes. */
+  private bytes = Buffer.allocUnsafe(64);
+  private length = 0;
 
-  constructor(reader: ByteReader, count: number, list: number | undefined) {
+  constructor(reader: ByteReader, ordinal: number, count: number, list: number | undefined) {
     this.reader = reader;
+    this.ordinal = ordinal;
     this.count = count;
     this.hasLists = list !== undefined;
     this.list = list ?? 0;
@@ -190,26 +158,20 @@ class Cursor {
     if (this.ordinal >= this.count) return;
     const { reader } = this;
     const shared = this.ordinal % BLOCK === 0 ? 0 : reader.varint();
-    const added = reader.varint();
-    this.length = shared + added;
-    if (this.length > this.key.length) {
+    this.length = shared + reader.varint();
+    if (this.length > this.bytes.length) {
       const larger = Buffer.allocUnsafe(2 * this.length);
-      this.key.copy(larger, 0, 0, shared);
-      this.key = larger;
+      this.bytes.copy(larger, 0, 0, shared);
+      this.bytes = larger;
     }
-    const { key } = this;
-    for (let at = shared; at < this.length; at++) key[at] = reader.buffer[reader.at++] as number;
+    const { bytes } = this;
+    for (let at = shared; at < this.length; at++) bytes[at] = reader.buffer[reader.at++] as number;
     if (!this.hasLists) return;
     this.list += this.listLength;
     this.listLength = reader.varint();
   }
 
-  /** Below 0 if the key comes before another. */
-  compare(other: Uint8Array): number {
-    return this.key.compare(other, 0, other.length, 0, this.length);
-  }
-
   text(): string {
-    return textOfKey(this.key, 0, this.length);
+    return this.bytes.toString("utf8", 0, this.length);
   }
 }

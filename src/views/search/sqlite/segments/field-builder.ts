@@ -1,7 +1,7 @@
 /** Builds the doc values of a field (doc-values.ts). */
 import type { FieldValue } from "../../search.ts";
 import { compareKeys, type SortKey, sortKey } from "../../sort-key.ts";
-import { type ByteWriter, keyOf, narrowed } from "./bytes.ts";
+import { type ByteWriter, narrowed } from "./bytes.ts";
 import { DictionaryWriter } from "./dictionary.ts";
 import type { FieldEntry } from "./doc-values.ts";
 
@@ -36,7 +36,7 @@ export class FieldBuilder {
     const sorted = [...numbers, ...booleans, ...texts];
     const ranks = ranksOf(sorted.map(sortKey));
     const dictionary = new DictionaryWriter(writer);
-    for (const text of texts) dictionary.add(keyOf(text));
+    for (const text of texts) dictionary.add(text);
     return {
       ...{ name, booleans, texts: dictionary.end() },
       numbers: writer.section(Float64Array.from(numbers)),

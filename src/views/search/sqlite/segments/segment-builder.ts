@@ -1,6 +1,6 @@
 /** Builds a segment of documents: the terms of their texts, and doc values of their fields. */
 import type { FieldValue, SearchDocument } from "../../search.ts";
-import { ByteWriter, keyOf, narrowed } from "./bytes.ts";
+import { ByteWriter, narrowed } from "./bytes.ts";
 import { DictionaryWriter } from "./dictionary.ts";
 import { FieldBuilder } from "./field-builder.ts";
 import { type SegmentDirectory, typeField } from "./segment.ts";
@@ -31,7 +31,7 @@ export function buildSegment(documents: Iterable<IndexedDocument>): BuiltSegment
   };
   for (const { id, document } of documents) {
     const doc = ids.push(id) - 1;
-    urns.add(keyOf(document.urn));
+    urns.add(document.urn);
     terms.add(doc, document.texts);
     add(typeField, doc, [document.entityType]);
     for (const [name, values] of Object.entries(document.values)) add(name, doc, values);

@@ -1,6 +1,6 @@
 /** Builds the terms of a segment (terms.ts): an inverted index of the texts of its documents. */
 import type { DocumentText } from "../../search.ts";
-import { ByteWriter, keyOf } from "./bytes.ts";
+import { ByteWriter } from "./bytes.ts";
 import { DictionaryWriter } from "./dictionary.ts";
 import {
   type Level,
@@ -85,7 +85,7 @@ export class TermsBuilder {
         const range = [sorted.ends[number - 1] ?? 0, sorted.ends[number] as number] as const;
         const start = postings.length;
         this.writeTerm(sorted, range, postings, positions);
-        dictionary.add(keyOf(termOf(text)), [start, postings.length - start]);
+        dictionary.add(termOf(text), [start, postings.length - start]);
       }
     };
     write(this.wholes, (term) => term);
@@ -131,7 +131,7 @@ export class TermsBuilder {
       this.postings.levels[count++] = table.numberOf(boost, suggested);
       if (scratch.length === 0) continue;
       positionLists.varint(scratch.length);
-      positionLists.bytes(scratch.buffer, 0, scratch.length);
+      positionLists.bytes(scratch.view());
     }
     const range = [positionsFrom, positionLists.length - positionsFrom] as const;
     writePostings(postingLists, this.postings, count, range);
