@@ -20,7 +20,7 @@ export const allWith = (docs: Uint32Array, score: number): DocSet => ({
 });
 
 /** The documents of a posting list; `scores` has the score of each level. */
-export function scored({ docs, levels }: Postings, scores: readonly number[]): DocSet {
+export function scored({ docs, levels }: Postings<Uint32Array>, scores: readonly number[]): DocSet {
   const all = new Float64Array(levels.length);
   for (let at = 0; at < all.length; at++) all[at] = scores[levels[at] as number] as number;
   return { docs, scores: all };

@@ -1,8 +1,14 @@
 /** Matches an expression in one segment: every leaf becomes a set of documents with scores. */
 import { evaluate } from "../../evaluate.ts";
-import type { Expression, SearchDocument } from "../../search.ts";
+import type { Expression, SearchDocument, WordChoice } from "../../search.ts";
 import type { Segment } from "../segments/segment.ts";
-import { wholeBeginning, wholeTerm, wholeUnitsMax, wordTerm } from "../segments/terms.ts";
+import {
+  type Level,
+  wholeBeginning,
+  wholeTerm,
+  wholeUnitsMax,
+  wordTerm,
+} from "../segments/terms.ts";
 import { compileCondition } from "./conditions.ts";
 import type { Deadline } from "./deadline.ts";
 import {
@@ -18,7 +24,6 @@ import {
   weighted,
   without,
 } from "./doc-set.ts";
-import { matchPhrase } from "./phrases.ts";
 
 interface Matching {
   readonly segment: Segment;
@@ -47,7 +52,7 @@ export function match(expression: Expression, matching: Matching): DocSet {
       return matchTerms(choices, expression.within, matching);
     }
     case "phrase":
-      return matchPhrase(expression, segment, deadline);
+      return matchPhrase(expression, matching);
     case "whole":
       return matchWhole(expression, matching);
     case "condition": {
@@ -81,10 +86,8 @@ function matchEvery({ all }: Of<"and">, matching: Matching): DocSet {
   return found ?? allWith(matching.segment.all(), 0);
 }
 
-interface TermChoice {
+interface TermChoice extends Omit<WordChoice, "word"> {
   readonly term: string;
-  readonly prefix: boolean;
-  readonly weight: number;
 }
 
 /** Documents that have one of the terms, or with `prefix` one that begins with it. */
@@ -102,22 +105,60 @@ function matchTerms(
   const [first] = ranges;
   if (first === undefined) return noDocs;
   const place = within === "suggested" ? 1 : 0;
-  const scores = segment.levels.map((level) => level[place]);
+  const scores = terms.entry.levels.map((level) => level[place]);
   const isOneTerm = ranges.every(({ from, to }) => from === first.from && to === from + 1);
   if (isOneTerm) {
     const weight = ranges.reduce((most, range) => Math.max(most, range.weight), 0);
-    const all = scored(terms.postings(first.from), scores);
+    const [postings] = terms.postings(first.from);
+    const all = postings === undefined ? noDocs : scored(postings, scores);
     return weighted(place === 0 ? all : filter(all, (_, score) => score >= 0), weight);
   }
   const found = new Union(segment.docs);
   for (const { from, to, weight } of ranges) {
-    terms.eachPosting(from, to, (doc, level) => {
-      deadline.spend(1);
-      const score = scores[level] as number;
-      if (score >= 0) found.add(doc, score * weight);
-    });
+    for (const { docs, levels } of terms.postings(from, to)) {
+      deadline.spend(docs.length);
+      for (let at = 0; at < docs.length; at++) {
+        const score = scores[levels[at] as number] as number;
+        if (score >= 0) found.add(docs[at] as number, score * weight);
+      }
+    }
   }
   return found.end();
+}
+
+/** Matches a phrase by the occurrences of its words. */
+function matchPhrase({ words, weight = 1 }: Of<"phrase">, { segment, deadline }: Matching): DocSet {
+  const { terms } = segment;
+  const { levels, positionStep, docStep } = terms.entry;
+  const ordinals = words.map((word) => terms.dictionary.find(wordTerm(word)));
+  if (ordinals.includes(-1)) return noDocs;
+  /** Where the words so far occur one after the other: the occurrences of the first one. */
+  let starts: Float64Array | undefined;
+  for (const [n, ordinal] of ordinals.entries()) {
+    const occurrences = terms.occurrences(ordinal);
+    deadline.spend(4 * occurrences.length);
+    starts = starts === undefined ? occurrences : followed(starts, occurrences, n * positionStep);
+    if (starts.length === 0) return noDocs;
+  }
+  const found = new Union(segment.docs);
+  for (const start of starts ?? []) {
+    const [boost] = levels[start % positionStep] as Level;
+    found.add(Math.floor(start / docStep), weight * boost);
+  }
+  return found.end();
+}
+
+/** Those of the numbers that, with the distance added, are among others. Both ascend. */
+function followed(numbers: Float64Array, others: Float64Array, distance: number): Float64Array {
+  let end = 0;
+  for (let n = 0, m = 0; n < numbers.length && m < others.length; ) {
+    const number = numbers[n] as number;
+    const difference = number + distance - (others[m] as number);
+    if (difference <= 0) n++;
+    if (difference >= 0) m++;
+    if (difference === 0) numbers[end++] = number;
+  }
+  return numbers.subarray(0, end);
 }
 
 function matchWhole(expression: Of<"whole">, matching: Matching): DocSet {

@@ -41,7 +41,7 @@ export function buildSegment(documents: Iterable<IndexedDocument>): BuiltSegment
   const lastId = ids.reduce((last, id) => Math.max(last, id));
   const directory = {
     ...{ docs: ids.length, urns: urns.end(), ids: core.section(narrowed(ids, lastId)) },
-    ...terms.write(core, segment),
+    terms: terms.write(core, segment),
     core: segment.section(core.view()),
     fields: Array.from(fields, ([name, field]) => {
       const writer = new ByteWriter();

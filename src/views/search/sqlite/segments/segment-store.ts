@@ -24,10 +24,8 @@ const damaged = (what: string): CatalogError =>
     hint: `Run: ${ownCommand(`rebuild ${searchSchema.view}`)}`,
   });
 
-type SegmentNumbers = Pick<SegmentRow, "first" | "last" | "docs" | "bytes" | "content">;
-
 const sumOfSegment = (
-  { first, last, docs, bytes, content }: SegmentNumbers,
+  { first, last, docs, bytes, content }: Omit<SegmentRow, "id">,
   directory: string,
 ): number => crc32(directory, crc32([first, last, docs, bytes, content].join()));
 

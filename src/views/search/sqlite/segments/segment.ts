@@ -7,12 +7,11 @@
 import { integersOf, type Numbers, type Range } from "./bytes.ts";
 import { Dictionary, type DictionaryEntry } from "./dictionary.ts";
 import { type FieldEntry, FieldValues } from "./doc-values.ts";
-import { type Level, type ReadBytes, Terms, type TermsEntry } from "./terms.ts";
+import { type ReadBytes, Terms, type TermsEntry } from "./terms.ts";
 
 /** The layout of a segment: ranges of the core, of the part of a field, or of the segment. */
 export interface SegmentDirectory {
   readonly docs: number;
-  readonly levels: readonly Level[];
   /** Of the segment. */
   readonly core: Range;
   /** Of the documents. */
@@ -50,7 +49,6 @@ export class Segment {
   readonly row: SegmentRow;
   /** The number of documents. */
   readonly docs: number;
-  readonly levels: readonly Level[];
   readonly urns: Dictionary;
   readonly terms: Terms;
   /** 1 for each document that has a tombstone; undefined if none has. */
@@ -62,12 +60,11 @@ export class Segment {
   private everyDoc: Uint32Array | undefined;
 
   constructor(row: SegmentRow, directory: SegmentDirectory, bytes: SegmentBytes) {
-    const { docs, levels, core, ids, urns, terms } = directory;
+    const { docs, core, ids, urns, terms } = directory;
     const memory = bytes.load(core);
     this.row = row;
     this.directory = directory;
     this.docs = docs;
-    this.levels = levels;
     this.urns = new Dictionary(memory, urns);
     this.terms = new Terms(memory, terms, bytes.read);
     this.ids = integersOf(memory, ids, docs);
