@@ -9,23 +9,26 @@ import type { FieldEntry } from "./doc-values.ts";
 export class FieldBuilder {
   /** Values are numbered as they come. */
   private readonly numberOf = new Map<FieldValue, number>();
+  /** By number: the last document with the value. */
+  private readonly lastDocs: number[] = [];
   /** Pairs of a document and the number of a value. */
   private readonly docs: number[] = [];
   private readonly numbers: number[] = [];
   private hasSeveral = false;
 
-  /** Adds the values of a document; documents ascend. */
-  add(doc: number, given: readonly FieldValue[]): void {
-    const values = new Set(
-      given.map((value) => (typeof value === "string" ? value.toWellFormed() : value)),
-    );
-    this.hasSeveral ||= values.size > 1;
-    for (const value of values) {
-      const number = this.numberOf.get(value) ?? this.numberOf.size;
+  /** Adds a value to a document; documents ascend. */
+  add(doc: number, given: FieldValue): void {
+    const value = typeof given === "string" ? given.toWellFormed() : given;
+    let number = this.numberOf.get(value);
+    if (number === undefined) {
+      number = this.numberOf.size;
       this.numberOf.set(value, number);
-      this.docs.push(doc);
-      this.numbers.push(number);
     }
+    if (this.lastDocs[number] === doc) return;
+    this.lastDocs[number] = doc;
+    this.hasSeveral ||= this.docs.at(-1) === doc;
+    this.docs.push(doc);
+    this.numbers.push(number);
   }
 
   write(writer: ByteWriter, name: string, docCount: number): FieldEntry {

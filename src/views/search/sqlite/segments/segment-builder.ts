@@ -27,7 +27,7 @@ export function buildSegment(documents: Iterable<IndexedDocument>): BuiltSegment
     if (values.length === 0) return;
     const field = fields.get(name) ?? new FieldBuilder();
     fields.set(name, field);
-    field.add(doc, values);
+    for (const value of values) field.add(doc, value);
   };
   for (const { id, document } of documents) {
     const doc = ids.push(id) - 1;
