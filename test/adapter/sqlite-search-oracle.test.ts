@@ -1,7 +1,7 @@
 /**
  * The embedded search engine compared with evaluate.ts over random histories, merges and restarts:
  * 60 of them, or as many as fit in a time with any seed, as `.ci/run` does for a minute:
- * `ORACLE_MINUTES=60 ORACLE_SEED=7 npm test -- test/adapter/sqlite-search-oracle`.
+ * `ORACLE_MINUTES=60 ORACLE_SEED=7 npm test -- test/adapter/sqlite-search-oracle.test.ts`.
  */
 import { join } from "node:path";
 import fc from "fast-check";
