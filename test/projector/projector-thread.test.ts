@@ -290,7 +290,7 @@ describe("a crashed thread", () => {
     };
     const head = await append(3);
     projector.notifyAppended(head);
-    await projector.reached("aspects", head, { timeoutMs: 10_000 });
+    await projector.reached("aspects", head, { timeoutMs: 60_000, patient: true });
     const gone = expect.stringContaining("the thread is gone");
     expect(errors).toEqual([{ aspects: gone, timeseries: gone }]);
     await projector.reached("timeseries", head, { timeoutMs: 5_000 });
@@ -305,7 +305,9 @@ describe("a crashed thread", () => {
     mark("crash");
     const head = await append();
     projector.notifyAppended(head);
-    await expect(projector.reached("aspects", head, { timeoutMs: 10_000 })).rejects.toThrow(
+    // A wait that is not patient is rejected earlier where threads start slowly.
+    const patient = { timeoutMs: 60_000, patient: true };
+    await expect(projector.reached("aspects", head, patient)).rejects.toThrow(
       "the views are locked",
     );
     expect(logged).toEqual([
