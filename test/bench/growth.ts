@@ -102,7 +102,8 @@ async function* benchRequests(service: ServiceProcess, directory: string, entiti
     const spent = processTime(service.pid) - before;
     const note = `p99 ${p99Ms} ms, ${connections} connections`;
     yield { name: `${name}: requests`, value: perSecond, unit: "/s" as const, note };
-    yield { name, value: spent / (perSecond * seconds), unit: "us" as const };
+    // A search beyond the time limit has an error for a response, and no cost.
+    if (perSecond > 0) yield { name, value: spent / (perSecond * seconds), unit: "us" as const };
   }
 }
 

@@ -28,6 +28,8 @@ export interface Compared {
 
 /** Of the lines of a page. */
 const COLUMNS = 100;
+/** Records of the logs that are compared with other catalogs. */
+const comparedSize = 100_000;
 
 export function renderPage(
   run: Run,
@@ -47,7 +49,9 @@ export function renderPage(
       figures.some(({ size }) => size !== undefined) ? sizesTable(figures) : figuresTable(figures),
     ]),
     "## Other catalogs",
-    "Figures of other catalogs are from separate measurements on a machine of this size.",
+    wrap(
+      `Figures of other catalogs are from separate measurements on a machine of this size, with about as many entities as a log of ${formatNumber(comparedSize)} records.`,
+    ),
     comparison(sections, compared),
   ]
     .map((block) => `${block}\n`)
@@ -92,7 +96,9 @@ function comparison(sections: readonly Section[], compared: readonly Compared[])
   return table(
     ["", "Other catalog", "Annals", "Figure above"],
     compared.map(({ what, theirs, figure }) => {
-      const own = figures.filter(({ name }) => name === figure).at(-1);
+      const own = figures.find(
+        ({ name, size = comparedSize }) => name === figure && size === comparedSize,
+      );
       return [what, theirs, own === undefined ? "" : formatValue(own), figure];
     }),
   );
