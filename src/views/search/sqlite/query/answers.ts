@@ -163,7 +163,7 @@ function nearWords(
   const near = new NearTest(word);
   if (near.editsMax === 0) return [];
   const count = ({ segment, visible }: Matched, ordinal: number): number => {
-    const [{ docs } = noDocs] = segment.terms.postings(ordinal);
+    const { docs } = segment.terms.postings(ordinal);
     return visible(allWith(docs, 1)).docs.length;
   };
   for (const one of segments) {

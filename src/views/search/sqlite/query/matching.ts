@@ -109,18 +109,16 @@ function matchTerms(
   const isOneTerm = ranges.every(({ from, to }) => from === first.from && to === from + 1);
   if (isOneTerm) {
     const weight = ranges.reduce((most, range) => Math.max(most, range.weight), 0);
-    const [postings] = terms.postings(first.from);
-    const all = postings === undefined ? noDocs : scored(postings, scores);
+    const all = scored(terms.postings(first.from), scores);
     return weighted(place === 0 ? all : filter(all, (_, score) => score >= 0), weight);
   }
   const found = new Union(segment.docs);
   for (const { from, to, weight } of ranges) {
-    for (const { docs, levels } of terms.postings(from, to)) {
-      deadline.spend(docs.length);
-      for (let at = 0; at < docs.length; at++) {
-        const score = scores[levels[at] as number] as number;
-        if (score >= 0) found.add(docs[at] as number, score * weight);
-      }
+    const { docs, levels } = terms.postings(from, to);
+    deadline.spend(docs.length);
+    for (let at = 0; at < docs.length; at++) {
+      const score = scores[levels[at] as number] as number;
+      if (score >= 0) found.add(docs[at] as number, score * weight);
     }
   }
   return found.end();

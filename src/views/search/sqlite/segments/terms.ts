@@ -53,7 +53,7 @@ export const wholeBeginning = (folded: string): string =>
 export type Level = readonly [boost: number, suggested: number];
 
 export interface Postings<List = readonly number[]> {
-  /** Ascending. */
+  /** Ascending; with several terms, in the list of each. */
   readonly docs: List;
   /** One for each document. */
   readonly levels: List;
@@ -70,11 +70,16 @@ export class Terms {
     this.read = read;
   }
 
-  /** The posting lists of adjacent terms, by their ordinals. */
-  *postings(from: number, to = from + 1): Generator<Postings<Uint32Array>, void> {
-    if (from === to) return;
+  /** The posting lists of adjacent terms, by their ordinals, one after the other. */
+  postings(from: number, to = from + 1): Postings<Uint32Array> {
     const reader = this.lists(from, to);
-    while (reader.at < reader.buffer.length) yield readPostings(reader);
+    const { length } = reader.buffer;
+    // Each takes a byte or more.
+    const docs = new Uint32Array(length);
+    const levels = new Uint32Array(length);
+    let end = 0;
+    while (reader.at < length) end = readList(reader, docs, levels, end);
+    return { docs: docs.subarray(0, end), levels: levels.subarray(0, end) };
   }
 
   /** The numbers of the occurrences of a word, in ascending order. */
@@ -117,18 +122,17 @@ export function writePostings(
   }
 }
 
-function readPostings(reader: ByteReader): Postings<Uint32Array> {
+/** Reads a posting list to the arrays, from an index on; returns the index after it. */
+function readList(reader: ByteReader, docs: Uint32Array, levels: Uint32Array, from: number) {
   reader.varint();
   reader.varint();
-  const count = reader.varint();
+  const end = from + reader.varint();
   const uniform = reader.varint() - 1;
-  const docs = new Uint32Array(count);
-  const levels = new Uint32Array(count);
   let doc = -1;
-  for (let at = 0; at < count; at++) {
+  for (let at = from; at < end; at++) {
     doc += reader.varint() + 1;
     docs[at] = doc;
     levels[at] = uniform < 0 ? reader.varint() : uniform;
   }
-  return { docs, levels };
+  return end;
 }
