@@ -44,7 +44,7 @@ export function checkViews(
 
   async function check(view: ViewName): Promise<void> {
     const file = liveFile(fileOf(config, view));
-    const finding = await checkInProcess(checkModule, file, closing.signal);
+    const finding = await checkInProcess(checkModule, [file], closing.signal);
     // A rebuilt view may have replaced the file meanwhile.
     if (finding === undefined || liveFile(fileOf(config, view)) !== file) return;
     logger.warn({ view, finding }, "the view failed SQLite's integrity check; it is rebuilt");

@@ -1,11 +1,12 @@
 /**
- * Reads pages of records through a separate connection. Reads are synchronous, so pages are bounded:
+ * Reads pages of records through a separate connection. Reads block the thread, so pages are bounded:
  * in records by the caller, in bytes here.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { assert, CatalogError, saidBy } from "../../core/errors.ts";
 import { type Position, position, type Revision, revision } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
+import { batching } from "../../storage/batching.ts";
 import { type Prepared, preparingOn } from "../../storage/sqlite/prepared.ts";
 import { type Appended, LogDamaged, type LogRecord, type ReadOptions } from "../change-log.ts";
 import { rowChecksum } from "./checksum.ts";
@@ -20,16 +21,16 @@ export interface LogReader {
     stream: StreamName,
     from: Revision | "end",
     options: ReadOptions,
-  ): readonly LogRecord[];
+  ): Promise<readonly LogRecord[]>;
   readBeginnings(
     streams: readonly StreamName[],
     limit: number,
-  ): readonly (readonly LogRecord[] | undefined)[];
+  ): Promise<readonly (readonly LogRecord[] | undefined)[]>;
   listStreams(
     prefix: string,
     options: { readonly after?: StreamName | undefined; readonly limit: number },
   ): readonly StreamName[];
-  findAppend(stream: StreamName, id: Uint8Array): Appended | undefined;
+  findAppend(stream: StreamName, id: Uint8Array): Promise<Appended | undefined>;
   head(): Position;
   /** True if another connection has committed since the last call. */
   changed(): boolean;
@@ -117,26 +118,37 @@ export function createLogReader(
   const head = (): number => one(selectEnd) ?? 0;
 
   const scan = createTableScan(database);
+  const isInTable = batching<StreamName, boolean>(async (names) => {
+    const found = new Set(translated(() => scan.findStreams(names)));
+    return names.map((name) => found.has(name));
+  });
 
-  /** True if the indexes lead to no record of the stream. */
-  function isEmpty(stream: StreamName): boolean {
+  /** True if the indexes lead to no record of the stream, and are not known to be right about it. */
+  function mayBeHidden(stream: StreamName): boolean {
     const id = one(selectStreamId, stream);
-    return id === undefined || one(selectStreamEnd, id) === undefined;
+    if (id === undefined) return !indexes.hasSoundNames();
+    return one(selectStreamEnd, id) === undefined;
   }
 
   /**
    * Reads through indexes. Until a check has found them sound, streams that they find empty are looked
-   * up in the tables. `emptyOf` returns the streams without a record in the result.
+   * up in the tables, with one scan for the reads of one turn of the event loop. `emptyOf` returns the
+   * streams without a record in the result.
    */
-  function indexed<T>(read: () => T, emptyOf: (result: T) => readonly StreamName[]): T {
+  async function indexed<T>(
+    read: () => T,
+    emptyOf: (result: T) => readonly StreamName[],
+  ): Promise<T> {
     indexes.requireUndamaged();
     const result = read();
     if (indexes.isSound()) return result;
-    const empty = emptyOf(result).filter(isEmpty);
-    const found = empty.length === 0 ? undefined : translated(() => scan.findStream(empty));
-    if (found === undefined) return result;
-    if (isEmpty(found)) throw indexes.mark(hiddenStream(found));
-    // Another connection has created the stream since the read.
+    const empty = emptyOf(result).filter(mayBeHidden);
+    if (empty.length === 0) return result;
+    const inTable = await Promise.all(empty.map(isInTable));
+    if (!inTable.includes(true)) return result;
+    const hidden = empty.find((stream, n) => inTable[n] === true && mayBeHidden(stream));
+    if (hidden !== undefined) throw indexes.mark(hiddenStream(hidden));
+    // Another connection has created the streams since the read.
     return read();
   }
 
@@ -164,7 +176,7 @@ export function createLogReader(
       return again;
     },
 
-    readStream(stream, from, { limit, backward = false }) {
+    async readStream(stream, from, { limit, backward = false }) {
       checkPlace(from, limit, -1);
       if (from === "end" && !backward) return [];
       const read = (): readonly LogRecord[] => {
@@ -186,7 +198,7 @@ export function createLogReader(
       return indexed(read, ({ length }) => (length === 0 ? [stream] : []));
     },
 
-    readBeginnings(streams, limit) {
+    async readBeginnings(streams, limit) {
       checkPlace(0, limit, 0);
       const range = { first: 0, last: limit - 1, backward: false };
       const read = (): readonly (readonly LogRecord[] | undefined)[] =>
@@ -212,7 +224,7 @@ export function createLogReader(
       return end < 0 ? names : names.slice(0, end);
     },
 
-    findAppend(stream, id) {
+    async findAppend(stream, id) {
       const read = (): Appended | undefined => {
         const number = one(selectStreamId, stream);
         if (number === undefined) return undefined;

@@ -9,17 +9,17 @@ type CheckReport = { readonly finding: string | null } | { readonly error: strin
 const NICENESS = 10;
 
 /**
- * Forks a module that calls `reportFinding` for the file. Returns its finding; undefined when there is none. Rejects with
- * an Error when the file cannot be checked, or the signal aborts.
+ * Forks a module that calls `reportFinding` with the arguments. Returns its finding; undefined when there is none.
+ * Rejects with an Error when the file cannot be checked, or the signal aborts.
  */
 export function checkInProcess(
   module: URL,
-  file: string,
+  args: readonly string[],
   signal: AbortSignal,
 ): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     const fail = (why: string): void => reject(new Error(why));
-    const child = fork(module, [file], { signal });
+    const child = fork(module, args, { signal });
     child.on("message", (report: CheckReport) => {
       if ("error" in report) fail(report.error);
       else resolve(report.finding ?? undefined);
@@ -29,15 +29,15 @@ export function checkInProcess(
   });
 }
 
-/** Runs in the process: checks the file that its argument names, reports to the parent and ends. */
-export function reportFinding(find: (file: string) => string | undefined): void {
-  const [file = ""] = process.argv.slice(2);
+/** Runs in the process: checks the file that its first argument names, reports to the parent and ends. */
+export function reportFinding(find: (file: string, part?: string) => string | undefined): void {
+  const [file = "", part] = process.argv.slice(2);
   const report = (message: CheckReport): void => {
     process.send?.(message, () => process.disconnect());
   };
   try {
     setPriority(NICENESS);
-    report({ finding: find(file) ?? null });
+    report({ finding: find(file, part) ?? null });
   } catch (error) {
     report({ error: saidBy(error) });
   }

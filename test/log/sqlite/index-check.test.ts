@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { EMPTY_STREAM, revision, START } from "../../../src/core/position.ts";
 import type { ChangeLog } from "../../../src/log/change-log.ts";
 import { findIndexDamage } from "../../../src/log/sqlite/indexes/index-check.ts";
+import { createIndexState } from "../../../src/log/sqlite/indexes/index-state.ts";
 import { repairIndexes } from "../../../src/log/sqlite/indexes/repair-indexes.ts";
 import {
   openSqliteChangeLog,
@@ -167,6 +168,45 @@ test("readers in other threads share the state of the log that appends", async (
       await expect(reader.readStream(hidden, revision(0), { limit: 5 })).rejects.toMatchObject({
         code: "unreadable",
       });
+    });
+  });
+});
+
+describe("after a check of the names alone", () => {
+  const withNamesChecked = <T>(use: (log: ChangeLog) => Promise<T>): Promise<T> => {
+    const state = createIndexState(file);
+    state.setSoundNames();
+    return withLog({ indexState: state.shared }, use);
+  };
+
+  test("a stream whose revisions an index lacks is found in the table", async () => {
+    hideCells(file, "log_revision");
+    await withNamesChecked(async (log) => {
+      await expect(log.readStream(hidden, revision(0), { limit: 5 })).rejects.toMatchObject({
+        code: "unreadable",
+        message: expect.stringContaining(`an index lacks stream "${hidden}"`),
+      });
+    });
+  });
+
+  test("new streams are created, and the check of all indexes follows", async () => {
+    await withNamesChecked(async (log) => {
+      expect(await append(log, "entity-urn:li:tag:new", 90)).toMatchObject([{ revision: 0 }]);
+      expect(await log.readStream("entity-urn:li:tag:none", revision(0), { limit: 5 })).toEqual([]);
+      await log.checkIndexes?.();
+    });
+  });
+
+  test("damage that was found before stays known", async () => {
+    hideCells(file, "log_revision");
+    const state = createIndexState(file);
+    await withLog({ indexState: state.shared }, async (log) => {
+      await expect(log.checkIndexes?.()).rejects.toThrow("do not match");
+      state.setSoundNames();
+      expect(state.hasSoundNames()).toBe(false);
+      await expect(log.readStream(hidden, revision(0), { limit: 5 })).rejects.toThrow(
+        "do not match",
+      );
     });
   });
 });

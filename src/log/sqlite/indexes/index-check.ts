@@ -35,13 +35,19 @@ export function createIndexChecks(
   let checkedAt: number | undefined;
 
   async function run(): Promise<void> {
-    const finding =
-      bytesOf(file) <= directBytesMax
-        ? findIndexDamage(file)
-        : await findInProcess(file, closing.signal);
+    const finding = await findDamage();
     checkedAt = performance.now();
     if (finding !== undefined) throw state.mark(finding);
     state.setSound();
+  }
+
+  async function findDamage(): Promise<string | undefined> {
+    if (bytesOf(file) <= directBytesMax) return findIndexDamage(file);
+    // Until the names are checked, each read or append of a new stream scans the names of all streams.
+    const finding = await findInProcess([file, NAMES], closing.signal);
+    if (finding !== undefined) return finding;
+    state.setSoundNames();
+    return findInProcess([file], closing.signal);
   }
 
   return {
@@ -64,16 +70,19 @@ function bytesOf(file: string): number {
   );
 }
 
+/** The table of the streams' names. */
+const NAMES = "stream";
+
 /**
  * Compares the indexes with the tables, and the file's structure with SQLite's rules. Returns the first difference, as
- * a fragment; undefined when there is none. Reads the whole file (some 100 MB a second). Throws CatalogError
- * `unavailable` when the file cannot be read.
+ * a fragment; undefined when there is none. Reads the whole file, or one table and its indexes (some 100 MB a second).
+ * Throws CatalogError `unavailable` when the file cannot be read.
  */
-export function findIndexDamage(file: string): string | undefined {
+export function findIndexDamage(file: string, table?: string): string | undefined {
   try {
     const database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS_MAX });
     try {
-      return findDifference(database);
+      return findDifference(database, table);
     } finally {
       database.close();
     }
@@ -88,23 +97,28 @@ export function findIndexDamage(file: string): string | undefined {
 }
 
 /** The same through an open connection. Throws errors of SQLite. */
-export function findDifference(database: DatabaseSync): string | undefined {
+export function findDifference(database: DatabaseSync, table?: string): string | undefined {
   // The oldest logs have no checksums until they are opened for writing.
   const [unlike] = hasChecksums(database) ? differingParts(database, { tables: TABLES }) : [];
   if (unlike !== undefined) return unlike;
-  const [verdict] = Object.values(database.prepare("PRAGMA integrity_check(1)").get() ?? {});
+  // The argument is a table, or the number of findings.
+  const check = database.prepare(`PRAGMA integrity_check(${table ?? 1})`);
+  const [verdict] = Object.values(check.get() ?? {});
   return verdict === "ok" ? undefined : String(verdict).replace(HEADING, "");
 }
 
 /** Heading of SQLite's messages about the structure of a file. */
 const HEADING = /^\*\*\* in database main \*\*\*\n/;
 
-async function findInProcess(file: string, signal: AbortSignal): Promise<string | undefined> {
+async function findInProcess(
+  args: readonly string[],
+  signal: AbortSignal,
+): Promise<string | undefined> {
   try {
     const module = new URL("./index-check-process.ts", import.meta.url);
-    return await checkInProcess(module, file, signal);
+    return await checkInProcess(module, args, signal);
   } catch (error) {
-    const message = `cannot check the indexes of the log "${file}": ${saidBy(error)}`;
+    const message = `cannot check the indexes of the log "${args[0]}": ${saidBy(error)}`;
     throw new CatalogError("unavailable", message);
   }
 }

@@ -8,22 +8,29 @@
 import { ownCommand } from "../../../lib/command-hint.ts";
 import { LogDamaged } from "../../change-log.ts";
 
-/** A new state is 0: unchecked. */
+/** A new state. */
+const UNCHECKED = 0;
 const SOUND = 1;
 const DAMAGED = 2;
+/** The index of the streams' names is sound, the others are unchecked. */
+const NAMES_SOUND = 3;
 
 export interface IndexState {
   /** Shared with the other threads that open the log. */
   readonly shared: SharedArrayBuffer;
   /** True after a check that found no difference. */
   isSound(): boolean;
+  /** True after a check that found no difference in the index of the streams' names. */
+  hasSoundNames(): boolean;
   /** Throws LogDamaged `unreadable` after a check, or a read, that found a difference. */
   requireUndamaged(): void;
   /** The damage, as a sentence without its full stop; undefined while none is known. */
   damage(): string | undefined;
   /** Marks the indexes as damaged. `finding` is a fragment for messages. */
   mark(finding: string): LogDamaged;
-  /** Marks the indexes as equal to the tables. */
+  /** Marks the index of names as equal to its table, if no index is checked yet. */
+  setSoundNames(): void;
+  /** Marks all indexes as equal to the tables. */
   setSound(): void;
 }
 
@@ -44,6 +51,7 @@ export function createIndexState(
   return {
     shared,
     isSound: () => Atomics.load(cell, 0) === SOUND,
+    hasSoundNames: () => [SOUND, NAMES_SOUND].includes(Atomics.load(cell, 0)),
     damage,
     requireUndamaged() {
       const message = damage();
@@ -54,6 +62,7 @@ export function createIndexState(
       Atomics.store(cell, 0, DAMAGED);
       return new LogDamaged("unreadable", damage() ?? finding, { hint: REPAIR });
     },
+    setSoundNames: () => void Atomics.compareExchange(cell, 0, UNCHECKED, NAMES_SOUND),
     setSound() {
       found = undefined;
       Atomics.store(cell, 0, SOUND);

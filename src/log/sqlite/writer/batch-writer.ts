@@ -46,7 +46,7 @@ export function createBatchWriter(
   }: {
     /** truncate-wal.ts */
     readonly cutTail: () => void;
-    readonly indexes: Pick<IndexState, "isSound" | "mark">;
+    readonly indexes: Pick<IndexState, "isSound" | "hasSoundNames" | "mark">;
   },
 ): BatchWriter {
   const heads = createStreamHeads(database);
@@ -104,8 +104,12 @@ export function createBatchWriter(
   function requireNew(asked: readonly Asked[]): void {
     if (indexes.isSound()) return;
     const names = new Set(asked.map(({ stream }) => stream));
-    const created = [...names].filter((name) => heads.find(name).revision < 0);
-    const found = created.length === 0 ? undefined : scan.findStream(created);
+    const soundNames = indexes.hasSoundNames();
+    const created = [...names].filter((name) => {
+      const { id, revision } = heads.find(name);
+      return revision < 0 && (id > 0 || !soundNames);
+    });
+    const [found] = created.length === 0 ? [] : scan.findStreams(created);
     if (found !== undefined) throw indexes.mark(hiddenStream(found));
   }
 
