@@ -23,8 +23,9 @@ import {
   startMerge,
 } from "./threads/merging.ts";
 
-/** JSON of the documents of a new segment: the memory of a build grows with it. */
+/** JSON of the documents of a new segment: the memory of a build grows with it. Those of a bulk load need no merge. */
 const JSON_BYTES_MAX = 8 * 1024 * 1024;
+const BULK_JSON_BYTES_MAX = 48 * 1024 * 1024;
 /** Segments that are merged within a batch. */
 const INLINE_BYTES_MAX = 256 * 1024;
 /** Entities of one page of `holding`. */
@@ -74,6 +75,7 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
 
   /** Makes segments of the documents that are in none; without `all`, only full ones. */
   function flush(all = !bulk): void {
+    const bytesMax = bulk ? BULK_JSON_BYTES_MAX : JSON_BYTES_MAX;
     for (;;) {
       const after = writer.lastId();
       let last = after;
@@ -81,10 +83,10 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
       for (const [id, length] of selectSizes.iterate(after)) {
         last = id;
         bytes += length;
-        if (bytes >= JSON_BYTES_MAX) break;
+        if (bytes >= bytesMax) break;
       }
       const range: Range = [after + 1, last];
-      const isDue = last > after && (all || bytes >= JSON_BYTES_MAX);
+      const isDue = last > after && (all || bytes >= bytesMax);
       const built = isDue ? buildRange(db, range) : undefined;
       if (built === undefined) return;
       replace([], built, reader.turn(), range);
@@ -134,7 +136,6 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
         return doc < 0 ? [] : [segment.idOf(doc)];
       });
     },
-    /** Closes the segments that were read. */
     release: reader.release,
     flush,
     /** Starts a merge of large segments, or takes the result of one. True while one runs. */

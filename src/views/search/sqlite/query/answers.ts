@@ -23,7 +23,7 @@ import { type Segment, typeField } from "../segments/segment.ts";
 import type { SegmentReader } from "../segments/segment-store.ts";
 import { wordOf, wordTerm } from "../segments/terms.ts";
 import { countCombinations } from "./combinations.ts";
-import { compileCondition, never } from "./conditions.ts";
+import { always, compileCondition, never } from "./conditions.ts";
 import type { Deadline } from "./deadline.ts";
 import { allWith, type DocSet, filter, noDocs } from "./doc-set.ts";
 import { countFacet } from "./facets.ts";
@@ -72,6 +72,7 @@ export function createAnswers(db: DatabaseSync, reader: SegmentReader) {
       const holds = compileCondition(all, segment, deadline);
       const { deleted } = segment;
       const visible = (set: DocSet): DocSet => {
+        if (deleted === undefined && holds === always) return set;
         deadline.spend(2 * set.docs.length);
         return filter(set, (doc) => deleted?.[doc] !== 1 && holds(doc));
       };
@@ -137,9 +138,6 @@ function countFolders(
   };
 }
 
-/** Steps of one comparison of two words. */
-const COMPARE_STEPS = 20;
-
 /** The near words of each word; of none beyond the time limit. */
 function nearWordsOf(
   words: readonly string[],
@@ -176,7 +174,7 @@ function nearWords(
     const [from, to] = dictionary.prefixRange(wordTerm(near.first));
     dictionary.eachText(from, to, (term, ordinal) => {
       const other = wordOf(term);
-      deadline.spend(COMPARE_STEPS);
+      deadline.spend(20);
       const distance = near.distance(other);
       if (distance === undefined) return;
       const documents = count(one, ordinal) + (found.get(other)?.documents ?? 0);

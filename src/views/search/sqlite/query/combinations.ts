@@ -23,12 +23,6 @@ interface Combination {
   readonly longer: Map<string, Combination>;
 }
 
-interface Counted {
-  readonly combinations: readonly FacetValue[];
-  /** How many documents have one. */
-  readonly documents: number;
-}
-
 /** A field of a place in one segment. */
 interface Column {
   readonly values: FieldValues;
@@ -37,13 +31,16 @@ interface Column {
   readonly texts: (string | null)[];
 }
 
-/** With `named`, only these count, and they are returned in their order. */
+/** With more possible keys for each document, documents are counted one by one. */
+const KEYS_FOR_DOCUMENT = 4;
+
+/** With `named`, only these count, and they are returned in their order. `documents`: how many have one. */
 export function countCombinations(
   places: readonly Place[],
   all: readonly Matched[],
   deadline: Deadline,
   named?: readonly (readonly string[])[],
-): Counted {
+) {
   const root: Combination = { values: [], count: 0, last: 0, longer: new Map() };
   const added: Combination[] = [];
   const wanted = named?.map((texts) => texts.reduce(add, root));
@@ -85,13 +82,25 @@ export function countCombinations(
     return some;
   }
 
-  /** Counts by ordinal, where no document has several values of the only field. */
-  function countSingle({ values, textOf }: Column, docs: Uint32Array): void {
-    const counts = values.countOf(docs);
-    values.eachValue((value, ordinal) => {
-      const own = counts[ordinal] as number;
-      const text = own === 0 ? undefined : textOf(value);
-      const one = text === undefined ? undefined : longer(root, text);
+  /** Counts by the ordinals of all places, which make one key, where no document has several values. */
+  function countKeys(columns: readonly Column[], docs: Uint32Array, end: number): void {
+    const counts = new Uint32Array(end);
+    const fromLast = columns.toReversed();
+    for (const doc of docs) {
+      let key = 0;
+      for (const { values } of fromLast) key = key * values.end + values.ordinalOf(doc);
+      counts[key] = (counts[key] as number) + 1;
+    }
+    counts.forEach((own, key) => {
+      if (own === 0) return;
+      let rest = key;
+      let one: Combination | undefined = root;
+      for (const column of columns) {
+        const ordinal = rest % column.values.end;
+        rest = Math.floor(rest / column.values.end);
+        const text = ordinal === 0 ? null : textOf(column, ordinal);
+        one = text === null ? undefined : one && longer(one, text);
+      }
       if (one === undefined) return;
       one.count += own;
       documents += own;
@@ -105,17 +114,20 @@ export function countCombinations(
         return values === undefined ? [] : [{ values, textOf, texts: [] }];
       }),
     );
-    const [first, ...others] = columns.flat();
-    if (columns.length === 1 && first?.values.isSingle && others.length === 0) {
-      countSingle(first, found.docs);
-    } else {
-      for (const doc of found.docs) {
-        current++;
-        if (count(doc, root, columns)) documents++;
-      }
+    if (columns.some((own) => own.length === 0)) continue;
+    const flat = columns.flat();
+    const keys = flat.reduce((product, { values }) => product * values.end, 1);
+    const isSingle = flat.length === columns.length && flat.every(({ values }) => values.isSingle);
+    if (isSingle && keys <= KEYS_FOR_DOCUMENT * found.docs.length) {
+      countKeys(flat, found.docs, keys);
+      continue;
+    }
+    for (const doc of found.docs) {
+      current++;
+      if (count(doc, root, columns)) documents++;
     }
   }
-  const combinations = (wanted ?? added).flatMap(({ values, count }) =>
+  const combinations = (wanted ?? added).flatMap(({ values, count }): FacetValue[] =>
     count === 0 ? [] : [{ values, count }],
   );
   return { combinations, documents };

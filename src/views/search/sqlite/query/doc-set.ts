@@ -7,13 +7,11 @@ import type { Postings } from "../segments/terms.ts";
 export interface DocSet {
   /** Ascending. */
   readonly docs: Uint32Array;
-  /** One for each document. */
   readonly scores: Float64Array;
 }
 
 export const noDocs: DocSet = { docs: new Uint32Array(), scores: new Float64Array() };
 
-/** Documents with the same score. */
 export const allWith = (docs: Uint32Array, score: number): DocSet => ({
   docs,
   scores: new Float64Array(docs.length).fill(score),

@@ -44,13 +44,8 @@ export function match(expression: Expression, matching: Matching): DocSet {
   switch (expression.kind) {
     case "all":
       return allWith(segment.all(), 1);
-    case "word": {
-      const choices = expression.any.map(({ word, ...choice }) => ({
-        ...choice,
-        term: wordTerm(word),
-      }));
-      return matchTerms(choices, expression.within, matching);
-    }
+    case "word":
+      return matchTerms(wordRanges(expression, segment), expression.within, matching);
     case "phrase":
       return matchPhrase(expression, matching);
     case "whole":
@@ -76,9 +71,16 @@ export function match(expression: Expression, matching: Matching): DocSet {
   }
 }
 
+/** Words come first, the rarest before others: where no document has it, nothing else is read. */
 function matchEvery({ all }: Of<"and">, matching: Matching): DocSet {
+  const { terms } = matching.segment;
+  const costs = all.map((one): readonly [bytes: number, one: Expression] => {
+    const ranges = one.kind === "word" ? wordRanges(one, matching.segment) : undefined;
+    const bytes = ranges?.reduce((sum, { from, to }) => sum + terms.range(from, to)[1], 0);
+    return [bytes ?? Number.MAX_VALUE, one];
+  });
   let found: DocSet | undefined;
-  for (const one of all) {
+  for (const [, one] of costs.sort(([a], [b]) => a - b)) {
     const set = match(one, matching);
     found = found === undefined ? set : intersect(found, set);
     if (found.docs.length === 0) break;
@@ -86,33 +88,39 @@ function matchEvery({ all }: Of<"and">, matching: Matching): DocSet {
   return found ?? allWith(matching.segment.all(), 0);
 }
 
-interface TermChoice extends Omit<WordChoice, "word"> {
-  readonly term: string;
+type TermRanges = ReturnType<typeof rangesOf>;
+
+/** The ordinals of the term, or with `prefix` of those that begin with it. */
+function rangesOf(
+  term: string,
+  { prefix, weight }: Omit<WordChoice, "word">,
+  { terms: { dictionary } }: Segment,
+) {
+  const exact = prefix ? -1 : dictionary.find(term);
+  const [from, to] = prefix ? dictionary.prefixRange(term) : [exact, exact + 1];
+  return from < 0 || from === to ? [] : [{ from, to, weight }];
 }
 
-/** Documents that have one of the terms, or with `prefix` one that begins with it. */
+const wordRanges = ({ any }: Of<"word">, segment: Segment): TermRanges =>
+  any.flatMap((choice) => rangesOf(wordTerm(choice.word), choice, segment));
+
 function matchTerms(
-  choices: readonly TermChoice[],
+  ranges: TermRanges,
   within: Within,
-  { segment, deadline }: Matching,
+  { segment: { terms, docs: docCount }, deadline }: Matching,
 ): DocSet {
-  const { terms } = segment;
-  const ranges = choices.flatMap(({ term, prefix, weight }) => {
-    const exact = prefix ? -1 : terms.dictionary.find(term);
-    const [from, to] = prefix ? terms.dictionary.prefixRange(term) : [exact, exact + 1];
-    return from < 0 || from === to ? [] : [{ from, to, weight }];
-  });
   const [first] = ranges;
   if (first === undefined) return noDocs;
   const place = within === "suggested" ? 1 : 0;
   const scores = terms.entry.levels.map((level) => level[place]);
   const isOneTerm = ranges.every(({ from, to }) => from === first.from && to === from + 1);
   if (isOneTerm) {
-    const weight = ranges.reduce((most, range) => Math.max(most, range.weight), 0);
-    const all = scored(terms.postings(first.from), scores);
-    return weighted(place === 0 ? all : filter(all, (_, score) => score >= 0), weight);
+    const weight = Math.max(...ranges.map((range) => range.weight));
+    const weights = scores.map((score) => score * weight);
+    const all = scored(terms.postings(first.from), weights);
+    return place === 0 ? all : filter(all, (_, score) => score >= 0);
   }
-  const found = new Union(segment.docs);
+  const found = new Union(docCount);
   for (const { from, to, weight } of ranges) {
     const { docs, levels } = terms.postings(from, to);
     deadline.spend(docs.length);
@@ -124,7 +132,6 @@ function matchTerms(
   return found.end();
 }
 
-/** Matches a phrase by the occurrences of its words. */
 function matchPhrase({ words, weight = 1 }: Of<"phrase">, { segment, deadline }: Matching): DocSet {
   const { terms } = segment;
   const { levels, positionStep, docStep } = terms.entry;
@@ -163,8 +170,8 @@ function matchWhole(expression: Of<"whole">, matching: Matching): DocSet {
   const { text, prefix, within } = expression;
   const isUncertain = text.length > wholeUnitsMax || (prefix && text.length === wholeUnitsMax);
   const term = prefix ? wholeBeginning(text) : wholeTerm(text);
-  const choice = { term, prefix, weight: 1 };
-  const found = matchTerms([choice], within, matching);
+  const ranges = rangesOf(term, { prefix, weight: 1 }, matching.segment);
+  const found = matchTerms(ranges, within, matching);
   return isUncertain ? compared(expression, found, matching) : found;
 }
 

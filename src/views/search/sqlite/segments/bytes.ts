@@ -1,6 +1,5 @@
 /** Bytes of a segment: a growing writer and variable-length integers. Numbers are little-endian. */
 
-/** Position and length of a section, in bytes. */
 export type Range = readonly [offset: number, length: number];
 
 export type Numbers = Uint8Array | Uint16Array | Uint32Array | Float64Array;

@@ -106,7 +106,6 @@ export class Dictionary {
     }
   }
 
-  /** A cursor at an ordinal. */
   cursor(ordinal: number): Cursor {
     const block = Math.floor(ordinal / BLOCK);
     const reader = new ByteReader(this.texts, this.blocks[block]);
@@ -116,7 +115,6 @@ export class Dictionary {
     return cursor;
   }
 
-  /** The first text of a block. */
   private firstText(block: number): string {
     const reader = new ByteReader(this.texts, this.blocks[block]);
     const length = reader.varint();

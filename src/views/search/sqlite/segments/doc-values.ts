@@ -121,6 +121,11 @@ export class FieldValues {
     return counts;
   }
 
+  /** The ordinal of a document, where none has several values. */
+  ordinalOf(doc: number): number {
+    return this.ordinals[doc] as number;
+  }
+
   /** The ordinals that the values have in another segment, as far as they were looked up. */
   ordinalsIn(base: FieldValues): Int32Array {
     if (this.mapped?.base !== base) this.mapped = { base, ordinals: new Int32Array(this.end) };

@@ -6,18 +6,15 @@ import { FieldBuilder } from "./field-builder.ts";
 import { type SegmentDirectory, typeField } from "./segment.ts";
 import { TermsBuilder } from "./terms-builder.ts";
 
-export interface IndexedDocument {
-  readonly id: number;
-  readonly document: SearchDocument;
-}
-
 export interface BuiltSegment {
   readonly directory: SegmentDirectory;
   readonly bytes: Uint8Array;
 }
 
 /** `documents` in the order of their urns; undefined without one. */
-export function buildSegment(documents: Iterable<IndexedDocument>): BuiltSegment | undefined {
+export function buildSegment(
+  documents: Iterable<{ readonly id: number; readonly document: SearchDocument }>,
+): BuiltSegment | undefined {
   const ids: number[] = [];
   const core = new ByteWriter();
   const urns = new DictionaryWriter(core);

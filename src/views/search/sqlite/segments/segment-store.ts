@@ -7,17 +7,10 @@ import { numberOf, preparingOn } from "../../../../storage/sqlite/prepared.ts";
 import type { SearchDocument } from "../../search.ts";
 import { decodeDocument } from "../../stored-document.ts";
 import { CHUNK_BYTES, firstChunk, searchSchema } from "../schema.ts";
+import type { SharedParts } from "../threads/shared-parts.ts";
 import { bytesOf, type Range } from "./bytes.ts";
 import { Segment, type SegmentBytes, type SegmentDirectory, type SegmentRow } from "./segment.ts";
-import { type BuiltSegment, buildSegment, type IndexedDocument } from "./segment-builder.ts";
-
-/** Where the parts of segments stay in memory. */
-export interface Parts {
-  /** `read` reads a part that is not there. */
-  load(segment: SegmentRow, part: Range, read: () => Uint8Array): Uint8Array;
-  /** Only these segments are in use. */
-  retain(segments: readonly SegmentRow[]): void;
-}
+import { type BuiltSegment, buildSegment } from "./segment-builder.ts";
 
 const damaged = (what: string): CatalogError =>
   new CatalogError("unavailable", `the view "${searchSchema.view}" is damaged: ${what}`, {
@@ -43,7 +36,7 @@ export function buildRange(db: DatabaseSync, [first, last]: Range): BuiltSegment
   const selectJson = arrays<readonly [json: string]>("SELECT json FROM document WHERE id = ?");
   const inOrder = selectUrns.all(first, last).sort(([, a], [, b]) => (a < b ? -1 : 1));
   // One document at a time: together they take several times the memory of their segment.
-  function* documents(): Iterable<IndexedDocument> {
+  function* documents() {
     for (const [id, urn] of inOrder) {
       const document = decoded(urn, selectJson.get(id)?.[0] ?? "");
       if (document !== undefined) yield { id, document };
@@ -63,7 +56,10 @@ function decoded(urn: string, json: string): SearchDocument | undefined {
 export type SegmentReader = ReturnType<typeof createSegmentReader>;
 
 /** Without `parts`, each segment has its own. */
-export function createSegmentReader(db: DatabaseSync, parts?: Parts) {
+export function createSegmentReader(
+  db: DatabaseSync,
+  parts?: Pick<SharedParts, "load" | "retain">,
+) {
   const { arrays, objects } = preparingOn(db);
   const selectTurn = arrays<readonly [number]>("SELECT turn FROM state");
   const selectRows = objects<SegmentRow>(

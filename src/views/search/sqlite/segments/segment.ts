@@ -47,7 +47,6 @@ export interface SegmentBytes {
 
 export class Segment {
   readonly row: SegmentRow;
-  /** The number of documents. */
   readonly docs: number;
   readonly urns: Dictionary;
   readonly terms: Terms;
@@ -100,7 +99,6 @@ export class Segment {
     return values;
   }
 
-  /** The numbers of all documents. */
   all(): Uint32Array {
     this.everyDoc ??= Uint32Array.from({ length: this.docs }, (_, doc) => doc);
     return this.everyDoc;

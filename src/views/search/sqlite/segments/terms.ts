@@ -55,7 +55,6 @@ export type Level = readonly [boost: number, suggested: number];
 export interface Postings<List = readonly number[]> {
   /** Ascending; with several terms, in the list of each. */
   readonly docs: List;
-  /** One for each document. */
   readonly levels: List;
 }
 
@@ -72,7 +71,7 @@ export class Terms {
 
   /** The posting lists of adjacent terms, by their ordinals, one after the other. */
   postings(from: number, to = from + 1): Postings<Uint32Array> {
-    const reader = this.lists(from, to);
+    const reader = new ByteReader(this.read(this.range(from, to)));
     const { length } = reader.buffer;
     // Each takes a byte or more.
     const docs = new Uint32Array(length);
@@ -84,7 +83,7 @@ export class Terms {
 
   /** The numbers of the occurrences of a word, in ascending order. */
   occurrences(word: number): Float64Array {
-    const list = this.lists(word, word + 1);
+    const list = new ByteReader(this.read(this.range(word, word + 1)));
     const [start, length] = [list.varint(), list.varint()];
     const reader = new ByteReader(this.read([this.entry.positions[0] + start, length]));
     // Each takes a byte or more.
@@ -97,11 +96,11 @@ export class Terms {
     return numbers.subarray(0, count);
   }
 
-  private lists(from: number, to: number): ByteReader {
+  /** The range of the posting lists of adjacent terms. */
+  range(from: number, to: number): Range {
     const { list } = this.dictionary.cursor(from);
     const last = this.dictionary.cursor(to - 1);
-    const start = this.entry.postings[0] + list;
-    return new ByteReader(this.read([start, last.list + last.listLength - list]));
+    return [this.entry.postings[0] + list, last.list + last.listLength - list];
   }
 }
 

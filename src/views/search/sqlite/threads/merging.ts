@@ -43,7 +43,6 @@ function fitting<S extends SegmentRow>(
   return rows.slice(from, end < 0 ? rows.length : end);
 }
 
-/** Adjacent segments that are due to be merged. */
 export function dueMerge<S extends SegmentRow>(
   rows: readonly S[],
   limits: MergeLimits = {},
@@ -72,7 +71,6 @@ export function dueFull<S extends SegmentRow>(rows: readonly S[]): readonly S[] 
   return undefined;
 }
 
-/** A segment of which many documents are deleted. */
 export function dueRewrite<S extends SegmentRow>(
   rows: readonly S[],
   deletedIn: (row: S) => number,
@@ -84,20 +82,13 @@ export function dueRewrite<S extends SegmentRow>(
   return worn && [worn];
 }
 
-/** A merge that runs in a thread. */
-export interface Merge {
-  /** The ids of the segments. */
-  readonly segments: readonly number[];
-  readonly merged: Promise<Merged>;
-  /** Ends the thread: `merged` fails. */
-  end(): void;
-}
+export type Merge = ReturnType<typeof startMerge>;
 
 /** A merge makes much garbage; a small young generation halves the memory of the thread. */
 const resourceLimits: ResourceLimits = { maxYoungGenerationSizeMb: 12 };
 
-/** Merges adjacent segments. `path`: the file of the view. */
-export function startMerge(path: string, rows: readonly SegmentRow[]): Merge {
+/** Merges adjacent segments. `path`: the file of the view. `end` ends the thread: `merged` fails. */
+export function startMerge(path: string, rows: readonly SegmentRow[]) {
   const { worker, connection } = startBackgroundThread<MergeTask, Merged>(
     new URL("./merge-thread.ts", import.meta.url),
     "merge of the search view",
@@ -110,7 +101,6 @@ export function startMerge(path: string, rows: readonly SegmentRow[]): Merge {
   return { segments: rows.map(({ id }) => id), merged, end: () => void worker.terminate() };
 }
 
-/** The ids of the documents of adjacent segments. */
 export const rangeOf = (rows: readonly SegmentRow[]): Range => [
   rows[0]?.first ?? 0,
   rows.at(-1)?.last ?? 0,

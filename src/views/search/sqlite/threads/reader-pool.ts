@@ -24,12 +24,6 @@ const LIMIT_MS = 2_000;
 
 const threadsMax = (): number => Math.max(2, availableParallelism() - 1);
 
-interface ReaderPool {
-  /** Calls a method of an idle thread. */
-  readonly call: SearchThread["connection"]["call"];
-  close(): Promise<void>;
-}
-
 interface SearchThread {
   /** Keeps the process alive only while it answers. */
   readonly worker: Worker;
@@ -41,7 +35,7 @@ let pools = 0;
 export function createReaderPool(
   path: string,
   { threads: most = threadsMax(), limitMs = LIMIT_MS }: ReaderOptions = {},
-): ReaderPool {
+) {
   const withThread = createConcurrencyLimit(most);
   let data = sharedData();
   let threads: SearchThread[] = [];
@@ -79,18 +73,21 @@ export function createReaderPool(
     await Promise.all(ended.map(({ worker }) => worker.terminate()));
   }
 
+  /** Calls a method of an idle thread. */
+  const call: SearchThread["connection"]["call"] = (method, argument) =>
+    withThread(() => {
+      if (closed) throw unavailable("is closed");
+      const thread = idle.pop() ?? start();
+      const { worker, connection } = thread;
+      worker.ref();
+      return connection.call(method, argument).finally(() => {
+        worker.unref();
+        if (threads.includes(thread)) idle.push(thread);
+      });
+    });
+
   return {
-    call: (method, argument) =>
-      withThread(() => {
-        if (closed) throw unavailable("is closed");
-        const thread = idle.pop() ?? start();
-        const { worker, connection } = thread;
-        worker.ref();
-        return connection.call(method, argument).finally(() => {
-          worker.unref();
-          if (threads.includes(thread)) idle.push(thread);
-        });
-      }),
+    call,
     async close() {
       closed = true;
       await endAll(unavailable("is closed"));

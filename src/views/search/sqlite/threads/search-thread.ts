@@ -16,7 +16,6 @@ import { SharedParts } from "./shared-parts.ts";
 
 export interface SearchThreadData {
   readonly path: string;
-  /** The time limit of a query. */
   readonly limitMs: number;
   /** The threads of a reader share a lock and the name of a channel (shared-parts.ts). */
   readonly lock: SharedArrayBuffer;

@@ -5,7 +5,6 @@
 import { type BroadcastChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import type { Range } from "../segments/bytes.ts";
 import type { SegmentRow } from "../segments/segment.ts";
-import type { Parts } from "../segments/segment-store.ts";
 
 interface PartMessage {
   readonly segment: string;
@@ -16,7 +15,7 @@ interface PartMessage {
 /** The content distinguishes segments of two files, of which one replaces the other. */
 const keyOf = ({ id, bytes, content }: SegmentRow): string => `${id} ${bytes} ${content}`;
 
-export class SharedParts implements Parts {
+export class SharedParts {
   private readonly lock: Int32Array;
   private readonly channel: BroadcastChannel;
   /** By segment, then by the offset of the part. */
@@ -29,6 +28,7 @@ export class SharedParts implements Parts {
     channel.unref();
   }
 
+  /** Only these segments are in use. */
   retain(segments: readonly SegmentRow[]): void {
     const keys = new Set(segments.map(keyOf));
     for (const key of this.parts.keys()) if (!keys.has(key)) this.parts.delete(key);
@@ -40,6 +40,7 @@ export class SharedParts implements Parts {
     parts.set(offset, memory);
   }
 
+  /** `read` reads a part that is not there. */
   load(segment: SegmentRow, part: Range, read: () => Uint8Array): Uint8Array {
     const key = keyOf(segment);
     const known = this.parts.get(key)?.get(part[0]);
