@@ -1,5 +1,6 @@
 /** CPU microseconds of a process by thread, from /proc. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
 
 /** Microseconds of one tick in /proc, on all platforms of Node. */
 const TICK_US = 10_000;
@@ -53,4 +54,17 @@ export function mainThreadTime(pid: number): number | undefined {
   const file = `/proc/${pid}/task/${pid}/schedstat`;
   if (!existsSync(file)) return undefined;
   return Number(readFileSync(file, "utf8").split(" ")[0]) / 1_000;
+}
+
+/** Longer than the pause between two merges of the search view. */
+const idleProbeMs = 6_000;
+
+/** Waits until the process uses less than a twentieth of a core; returns at once on systems without /proc. */
+export async function idle(pid: number): Promise<void> {
+  for (let before = processTime(pid); ; ) {
+    await pause(idleProbeMs);
+    const after = processTime(pid);
+    if (!(after - before >= (idleProbeMs * 1_000) / 20)) return;
+    before = after;
+  }
 }

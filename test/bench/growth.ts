@@ -14,7 +14,7 @@ import { caughtUp } from "../support/caught-up.ts";
 import { createClient, encoded } from "../support/client.ts";
 import { type ServiceProcess, startService } from "../support/service-process.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { processTime } from "./cpu.ts";
+import { idle, processTime } from "./cpu.ts";
 import { type Figures, milliseconds } from "./figures.ts";
 import { type Load, load } from "./load.ts";
 import { fill } from "./offline-rebuild.ts";
@@ -25,8 +25,6 @@ const seconds = 4;
 const warmSeconds = 2;
 /** Entities that the requests of a load name. */
 const named = 20_000;
-/** Longer than the pause between two merges of the search view. */
-const idleProbeMs = 6_000;
 const files = ["log", "aspects", "timeseries", "graph", "search"];
 
 export async function* benchGrowth(sizes: readonly number[]): Figures {
@@ -104,16 +102,6 @@ async function* benchRequests(service: ServiceProcess, directory: string, entiti
     yield { name: `${name}: requests`, value: perSecond, unit: "/s" as const, note };
     // A search beyond the time limit has an error for a response, and no cost.
     if (perSecond > 0) yield { name, value: spent / (perSecond * seconds), unit: "us" as const };
-  }
-}
-
-/** Waits until the process uses less than a twentieth of a core. */
-async function idle(pid: number): Promise<void> {
-  for (let before = processTime(pid); ; ) {
-    await pause(idleProbeMs);
-    const after = processTime(pid);
-    if (after - before < (idleProbeMs * 1_000) / 20) return;
-    before = after;
   }
 }
 

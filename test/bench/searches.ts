@@ -10,6 +10,7 @@ import { createClient, proposal } from "../support/client.ts";
 import { type ServiceProcess, startService } from "../support/service-process.ts";
 import { reachStore, storeTitle } from "../support/stores.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { idle } from "./cpu.ts";
 import { startEcho } from "./echo.ts";
 import { beginMs, type Load, load, type Measured, median } from "./load.ts";
 import { rate, report } from "./report.ts";
@@ -133,6 +134,8 @@ export async function benchSearches(entities: number, connections: number): Prom
   const client = createClient(service.address);
   await fill(service, entities);
   await caughtUp({ client, directory: directory.path });
+  // The view has merged its segments.
+  await idle(service.pid);
   const { body } = await client.call("POST", path, bodyOf(words / 2));
   using echo = await startEcho(JSON.stringify(body));
   const common = { method: "POST", connections, seconds } as const;
