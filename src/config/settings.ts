@@ -280,7 +280,7 @@ export const settings = {
       "Whether / shows the browser application; build also builds it at the start if its sources have changed (`npm start` sets it); on, off or build",
     commands: server,
   }),
-  bodyBytesMax: setting(bytes(2 ** 10, 2 ** 29), "64MiB", {
+  bodyBytesMax: setting(bytes(2 ** 10, 2 ** 29), "32MiB", {
     about: "Largest body of a request, after decompression; a larger one is answered with 413",
     commands: server,
   }),
@@ -294,7 +294,7 @@ export const settings = {
       "Maximum nesting of a request body, or of an aspect value sent as text; deeper ones are answered with 400",
     commands: server,
   }),
-  bodiesBytesMax: setting(bytes(2 ** 20, 2 ** 36), "64MiB", {
+  bodiesBytesMax: setting(bytes(2 ** 20, 2 ** 36), "32MiB", {
     about:
       "Maximum total size of the bodies of all requests in flight; a body over 1 MiB that exceeds it is answered with 503",
     commands: server,
