@@ -11,7 +11,7 @@ import type { Model } from "../../model/model.ts";
 import type { AspectReader } from "../../views/aspects/aspect-table.ts";
 import type { Address, Addresses } from "../address.ts";
 import type { Catalog, FoundAspect, FoundEntity } from "../catalog.ts";
-import { inSlices } from "../chunks.ts";
+import { createPause, inSlices } from "../chunks.ts";
 import type { EntityCache } from "../write/entity-cache.ts";
 import { noSuchAspect } from "./unknown-aspect.ts";
 
@@ -36,14 +36,17 @@ export function createFinds(
 
   return {
     async findEntities(texts, names) {
-      const known = await inSlices(texts, (text) => addresses.readable(text));
+      // One for all pages: a page alone takes less than a slice.
+      const pause = createPause();
+      const known = await inSlices(texts, (text) => addresses.readable(text), pause);
       const wanted = names && new Set(names);
       const entities: FoundEntity[] = [];
       let bytes = 0;
       for (let start = 0; start < known.length; start += readMax) {
         const page = known.slice(start, start + readMax);
         const found = await states.read(page.map(({ urn }) => urn));
-        const made = await inSlices(page, (address, i) => entityOf(address, found[i], wanted));
+        const entityAt = (address: Address, i: number) => entityOf(address, found[i], wanted);
+        const made = await inSlices(page, entityAt, pause);
         for (const { aspects } of made) for (const { value } of aspects) bytes += value.length;
         entities.push(...made);
         if (bytes > answerBytesMax && known.length > 1) throw tooLarge(known.length);
