@@ -58,7 +58,7 @@ interface RunningThread {
 }
 
 export function createBodyClient({
-  expandedBytesMax = 64 * 1024 * 1024,
+  expandedBytesMax = 32 * 1024 * 1024,
   waitMsMax = 60_000,
   idleMsMax = 30_000,
   ...data
