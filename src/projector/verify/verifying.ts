@@ -3,7 +3,7 @@ import { startBackgroundThread } from "../thread/background-thread.ts";
 import type { VerificationResult } from "./verification.ts";
 import type { VerifyOwner, VerifyTask } from "./verify-thread.ts";
 
-/** Rejects with the thread's error; when the signal aborts, soon after that. */
+/** Rejects with the thread's error; soon after the signal aborts, with its reason. */
 export async function verifyInThread(
   task: VerifyTask,
   {
@@ -24,6 +24,9 @@ export async function verifyInThread(
   signal?.addEventListener("abort", stop);
   try {
     return await connection.call("run", task);
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
   } finally {
     signal?.removeEventListener("abort", stop);
     await exited;
