@@ -30,8 +30,6 @@ const BULK_JSON_BYTES_MAX = 48 * 1024 * 1024;
 const INLINE_BYTES_MAX = 256 * 1024;
 /** Entities of one page of `holding`. */
 const HOLDERS_MAX = 1_000;
-/** The score of each document that matches `all`. */
-const ALL_SCORE = 1;
 /** A merge is waited for at most so long, with every batch and between two. */
 const MERGE_WAIT_MS = 5;
 /** After a merge the next one waits so long: it merges more segments, so that each document is merged less often. */
@@ -57,6 +55,8 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
   const selectSizes = arrays<readonly [id: number, bytes: number]>(
     "SELECT id, octet_length(json) FROM document WHERE id > ? ORDER BY id",
   );
+  /** Bytes of documents that are in no segment, at most. */
+  let pendingBytes = Infinity;
   let merge: Merge | undefined;
   let mergeAt = 0;
 
@@ -76,7 +76,7 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
   /** Makes segments of the documents that are in none; without `all`, only full ones. */
   function flush(all = !bulk): void {
     const bytesMax = bulk ? BULK_JSON_BYTES_MAX : JSON_BYTES_MAX;
-    for (;;) {
+    while (all || pendingBytes >= bytesMax) {
       const after = writer.lastId();
       let last = after;
       let bytes = 0;
@@ -85,6 +85,7 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
         bytes += length;
         if (bytes >= bytesMax) break;
       }
+      pendingBytes = bytes;
       const range: Range = [after + 1, last];
       const isDue = last > after && (all || bytes >= bytesMax);
       const built = isDue ? buildRange(db, range) : undefined;
@@ -124,6 +125,9 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
   }
 
   return {
+    addBytes(bytes: number): void {
+      pendingBytes += bytes;
+    },
     /** Deletes a version of a document that a segment may have. */
     bury(id: number, urn: string): void {
       nextTurn.run();
@@ -167,7 +171,7 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
         expression: { kind: "all" },
         condition: { kind: "any", any: fields.map((field) => ({ kind: "exists", field })) },
       };
-      const after = from === undefined ? undefined : [ALL_SCORE, from];
+      const after = from === undefined ? undefined : [1, from];
       const page = { sort: [], start: 0, count: HOLDERS_MAX, after, facets: [] };
       const { hits } = answers.search({ ...scope, ...page }, new Deadline(Infinity));
       reader.release();

@@ -68,14 +68,8 @@ function openWriter(view: SqliteView, bulk: boolean) {
 
 type Database = SqliteView["db"];
 
-interface Stored {
-  readonly id: number;
-  /** 1 if it is the JSON that was asked for. */
-  readonly same: number;
-}
-
 function createWriter(db: Database, index: IndexWriter) {
-  const select = preparingOn(db).objects<Stored>(
+  const select = preparingOn(db).objects<{ readonly id: number; readonly same: 0 | 1 }>(
     "SELECT id, json = ? AS same FROM document WHERE hash = ? AND urn = ?",
   );
   const insert = db.prepare("INSERT INTO document (hash, urn, json) VALUES (?, ?, ?)");
@@ -90,7 +84,9 @@ function createWriter(db: Database, index: IndexWriter) {
       remove.run(id);
       index.bury(id, urn);
     }
-    if (json !== undefined) insert.run(hash, urn, json);
+    if (json === undefined) return;
+    insert.run(hash, urn, json);
+    index.addBytes(json.length);
   }
 
   /** Of the writes of an entity the last one counts. */
