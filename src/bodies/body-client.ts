@@ -115,7 +115,7 @@ export function createBodyClient({
     expanded += bytes;
     void Promise.allSettled([isRead, aborted(signal)]).then(() => {
       expanded -= bytes;
-      if (bytes > GARBAGE_BYTES) collectGarbage();
+      if (bytes > GARBAGE_BYTES) collectGarbage("regular");
       next();
     });
   }
