@@ -23,7 +23,7 @@ export interface Merged {
 }
 
 runInBackground<MergeTask, Transfer<Merged>, BackgroundOwner<never>>(
-  "merge of the search view",
+  "search merge",
   async ({ path, range }) => {
     const db = openSqliteViewReader(searchSchema, path);
     try {

@@ -91,7 +91,7 @@ const resourceLimits: ResourceLimits = { maxYoungGenerationSizeMb: 12 };
 export function startMerge(path: string, rows: readonly SegmentRow[]) {
   const { worker, connection } = startBackgroundThread<MergeTask, Merged>(
     new URL("./merge-thread.ts", import.meta.url),
-    "merge of the search view",
+    "search merge",
     { progress() {} },
     resourceLimits,
   );
