@@ -84,6 +84,7 @@ export function countCombinations(
 
   /** Counts by the ordinals of all places, which make one key, where no document has several values. */
   function countKeys(columns: readonly Column[], docs: Uint32Array, end: number): void {
+    deadline.spend(docs.length);
     const counts = new Uint32Array(end);
     const fromLast = columns.toReversed();
     for (const doc of docs) {

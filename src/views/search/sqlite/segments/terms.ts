@@ -86,7 +86,6 @@ export class Terms {
     const list = new ByteReader(this.read(this.range(word, word + 1)));
     const [start, length] = [list.varint(), list.varint()];
     const reader = new ByteReader(this.read([this.entry.positions[0] + start, length]));
-    // Each takes a byte or more.
     const numbers = new Float64Array(length);
     let count = 0;
     for (let number = 0; reader.at < length; count++) {
