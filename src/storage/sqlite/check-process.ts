@@ -25,7 +25,8 @@ export function checkInProcess(
       else resolve(report.finding ?? undefined);
     });
     child.on("error", (error) => fail(saidBy(error)));
-    child.on("exit", (code, by) => fail(`the check exited with ${code ?? by}`));
+    // The exit may come before the last message, but closing the channel does not.
+    child.on("close", (code, by) => fail(`the check exited with ${code ?? by}`));
   });
 }
 
