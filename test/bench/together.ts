@@ -1,6 +1,7 @@
 /**
  * Concurrent reads and writes: the cost of projecting for writers, the time until a search finds a
- * write during other writes, and the cost of searches for writers. Every write changes a value.
+ * write on an idle service and during other writes, and the cost of searches for writers. Every
+ * write changes a value.
  */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -18,6 +19,8 @@ const connections = 64;
 const seconds = 6;
 /** The number of consecutive writes with unique names that are searched for. */
 const lookEveryMs = 10;
+/** On an idle service: between two writes, and between two searches for one. */
+const idleMs = { betweenWrites: 200, betweenSearches: 2 };
 const lookingRounds = 5;
 const lookingSeconds = 12;
 /** Writers are faster for a moment after their start. */
@@ -64,8 +67,11 @@ export async function benchTogether(): Promise<void> {
     while ((await find("warm", headers)).status !== 200);
   }
 
-  /** Milliseconds from the response to a write until a search finds it, during other writes. */
-  async function delays(untilMs: number): Promise<readonly number[]> {
+  /** Milliseconds from the response to a write until a search finds it. */
+  async function delays(
+    untilMs: number,
+    { betweenWrites = 0, betweenSearches = lookEveryMs } = {},
+  ): Promise<readonly number[]> {
     const found: number[] = [];
     for (let n = 0; performance.now() < untilMs; n++) {
       const name = `needle${generation}x${n}`;
@@ -75,11 +81,23 @@ export async function benchTogether(): Promise<void> {
       const begun = performance.now();
       while ((await find(name)).body.value.numEntities === 0) {
         if (performance.now() - begun > 10_000) break;
-        await pause(lookEveryMs);
+        await pause(betweenSearches);
       }
       found.push(performance.now() - begun);
+      await pause(betweenWrites);
     }
     return found.sort((a, b) => a - b);
+  }
+
+  /** One write after the other, without other requests. */
+  async function lookingIdle(): Promise<void> {
+    const turns: (readonly number[])[] = [];
+    for (let round = 0; round < lookingRounds; round++) {
+      generation += 2;
+      await settled();
+      turns.push(await delays(performance.now() + roundSeconds * 1_000, idleMs));
+    }
+    report("found by a search on an idle service", foundIn(turns, 50));
   }
 
   /** Writes while no view can be written: a transaction locks each of their files. */
@@ -141,20 +159,18 @@ export async function benchTogether(): Promise<void> {
     }
     const of = (take: (turn: (typeof turns)[number]) => number) => median(turns.map(take));
     report("writes alone", rate(of(({ most }) => most)));
-    const nth = (part: number) =>
-      overTurns(
-        turns.map(({ found }) => found[Math.floor((found.length - 1) * part)] ?? Number.NaN),
-        (ms) => `${ms.toFixed(0)} ms`,
-        { target: 200 },
-      );
     report(
       `found by a search, ${rate(of(({ half }) => half))} written meanwhile`,
-      `${nth(0.5)}, 9 of 10 in ${nth(0.9)}, all in ${nth(1)}`,
+      foundIn(
+        turns.map(({ found }) => found),
+        200,
+      ),
     );
   }
 
   await load({ ...written(), seconds: 4 });
   await settled();
+  await lookingIdle();
   await following();
   await looking();
   const words = ["table", "events", "warehouse", "team", "schema", "snowflake", "kept"];
@@ -186,4 +202,15 @@ export async function benchTogether(): Promise<void> {
   );
   report("their searches", rate(median(turns.map(({ searching }) => searching))));
   await service.stop();
+}
+
+/** The median, the ninth tenth and the maximum of the turns' sorted delays. */
+function foundIn(turns: readonly (readonly number[])[], target: number): string {
+  const nth = (part: number) =>
+    overTurns(
+      turns.map((found) => found[Math.floor((found.length - 1) * part)] ?? Number.NaN),
+      (ms) => `${ms.toFixed(0)} ms`,
+      { target },
+    );
+  return `${nth(0.5)}, 9 of 10 in ${nth(0.9)}, all in ${nth(1)}`;
 }
