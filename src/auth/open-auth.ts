@@ -5,19 +5,14 @@ import { lifeOf, type TokenDuration } from "../lib/token-durations.ts";
 import type { AuditTrail } from "./audit.ts";
 import { type Authority, createAuthority } from "./policies/authority.ts";
 import type { FixedPolicies } from "./policies/fixed-policies.ts";
+import { createFailureLimit, createRequestLimit, type RequestLimit } from "./rate-limits.ts";
 import { createSignIn, type SignIn } from "./sign-in/sign-in.ts";
 import type { SystemClient } from "./sign-in/system-client.ts";
 import { createStoredEntities, type StoredEntities } from "./stored-entities.ts";
 import { type AccessTokens, createAccessTokens } from "./tokens/access-tokens.ts";
-import {
-  type Authentication,
-  createAuthentication,
-  type RequestLimit,
-} from "./tokens/authentication.ts";
-import { createFailureLimit } from "./tokens/failure-limit.ts";
+import { type Authentication, createAuthentication } from "./tokens/authentication.ts";
 import { openKeys } from "./tokens/key-file.ts";
 import type { OperatorToken } from "./tokens/operator-token.ts";
-import { createRequestLimit } from "./tokens/request-limit.ts";
 import { createSecretCipher, type SecretCipher } from "./tokens/secret-cipher.ts";
 import { createTokenFormat } from "./tokens/token-format.ts";
 

@@ -1,6 +1,6 @@
 /** The limit of failed attempts to sign in, and the hashes of passwords. */
 import { describe, expect, test } from "vitest";
-import { createAttemptLimit } from "../../src/auth/sign-in/attempt-limit.ts";
+import { createAttemptLimit } from "../../src/auth/rate-limits.ts";
 import { createPasswordHashes } from "../../src/auth/sign-in/password-hash.ts";
 
 const MINUTES = 60_000;

@@ -1,8 +1,8 @@
 /** Each check of a token in isolation. In a running service, one check would mask another. */
 import { mkdirSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createFailureLimit } from "../../src/auth/rate-limits.ts";
 import { createAuthentication } from "../../src/auth/tokens/authentication.ts";
-import { createFailureLimit } from "../../src/auth/tokens/failure-limit.ts";
 import { openKeys } from "../../src/auth/tokens/key-file.ts";
 import { createTokenFormat, tokenId } from "../../src/auth/tokens/token-format.ts";
 import type { EntityState } from "../../src/core/entity-state.ts";

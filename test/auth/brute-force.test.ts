@@ -1,6 +1,6 @@
 /** Brute force: an address with too many failures must wait, others need not. */
 import { expect, test } from "vitest";
-import { createFailureLimit } from "../../src/auth/tokens/failure-limit.ts";
+import { createFailureLimit } from "../../src/auth/rate-limits.ts";
 import { asBearer, makeToken } from "../graphql/graphql-client.ts";
 import { guardedService } from "./guarded-service.ts";
 

@@ -2,7 +2,7 @@
  * Requests over the rate limit are rejected with 429 and Retry-After, separately for each caller.
  */
 import { expect, test } from "vitest";
-import { createRequestLimit } from "../../src/auth/tokens/request-limit.ts";
+import { createRequestLimit } from "../../src/auth/rate-limits.ts";
 import { asBearer, makeToken } from "../graphql/graphql-client.ts";
 import { guardedService } from "./guarded-service.ts";
 

@@ -1,8 +1,8 @@
 /** Limits of token durations, and the older getAccessToken. */
 import { mkdirSync } from "node:fs";
 import { expect, test } from "vitest";
+import { createFailureLimit } from "../../src/auth/rate-limits.ts";
 import { createAuthentication } from "../../src/auth/tokens/authentication.ts";
-import { createFailureLimit } from "../../src/auth/tokens/failure-limit.ts";
 import { openKeys } from "../../src/auth/tokens/key-file.ts";
 import { createTokenFormat, tokenId } from "../../src/auth/tokens/token-format.ts";
 import { asBearer, ask, faultOf, makeToken, ROOT } from "../graphql/graphql-client.ts";

@@ -6,9 +6,9 @@ import type { Position } from "../../core/position.ts";
 import { upsert } from "../../core/write/upsert.ts";
 import type { TokenDuration } from "../../lib/token-durations.ts";
 import type { AuditTrail } from "../audit.ts";
+import { createAttemptLimit } from "../rate-limits.ts";
 import type { StoredEntities } from "../stored-entities.ts";
 import type { AccessTokens } from "../tokens/access-tokens.ts";
-import { createAttemptLimit } from "./attempt-limit.ts";
 import { createInvites, type Invites } from "./invites.ts";
 import type { LoginDenial } from "./login-denial.ts";
 import {

@@ -11,10 +11,10 @@ import type { EntityState } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { boundedCache } from "../../lib/bounded-cache.ts";
 import { rootUserId, standingOf } from "../policies/principals.ts";
+import type { FailureLimit } from "../rate-limits.ts";
 import type { SystemClient } from "../sign-in/system-client.ts";
 import type { Stored, StoredEntities } from "../stored-entities.ts";
 import { isStored, storedState } from "../stored-state.ts";
-import type { FailureLimit } from "./failure-limit.ts";
 import type { OperatorToken } from "./operator-token.ts";
 import { type TokenClaims, type TokenFormat, tokenId } from "./token-format.ts";
 
@@ -58,11 +58,6 @@ interface Identity {
   readonly actor: string;
   /** Epoch milliseconds; absent for a token that does not expire. */
   readonly expiresAt?: number | undefined;
-}
-
-export interface RequestLimit {
-  /** Counts a request. Throws `rate_limited` for one too many. */
-  take(asker: { readonly actor: string | undefined; readonly address: string }): void;
 }
 
 interface Dependencies {

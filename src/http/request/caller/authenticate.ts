@@ -6,7 +6,8 @@
 import type { IncomingMessage } from "node:http";
 import type { Authority } from "../../../auth/policies/authority.ts";
 import { alternativesText, type PrivilegeAlternatives } from "../../../auth/policies/privileges.ts";
-import type { Authentication, RequestLimit } from "../../../auth/tokens/authentication.ts";
+import type { RequestLimit } from "../../../auth/rate-limits.ts";
+import type { Authentication } from "../../../auth/tokens/authentication.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import type { Endpoint } from "../../schemas/endpoint.ts";
 import type { RequestState } from "../parse-request.ts";
