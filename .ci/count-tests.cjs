@@ -1,61 +1,28 @@
 /**
- * What reports of vitest say. `--failed REPORT` prints the files with failures, one in a line;
- * `REPORT [AGAIN]` prints the counts of all tests, where what AGAIN says of a file is what counts, and
- * names those that passed only then. Ends with 1 when something failed, or nothing ran.
+ * Prints the counts of the tests in a report of vitest. Ends with 1 when a test failed, or none ran.
  */
 const { readFileSync } = require("node:fs");
 
-const [, , ...given] = process.argv;
-const onlyFailed = given[0] === "--failed";
-const [first, again] = (onlyFailed ? given.slice(1) : given).map(filesIn);
+const [, , report] = process.argv;
 
-/** The report's files by their names; empty where there is no report. */
-function filesIn(report) {
+/** The files of the report; none where there is no report. */
+function filesIn(path) {
   try {
-    const { testResults } = JSON.parse(readFileSync(report, "utf8"));
-    return new Map(testResults.map((file) => [file.name, file]));
+    return JSON.parse(readFileSync(path, "utf8")).testResults;
   } catch {
-    return new Map();
+    return [];
   }
 }
 
-const testsOf = (file, status) =>
-  file.assertionResults.filter((one) => one.status === status).map((one) => one.fullName);
-
-/** A file that could not even be loaded counts as one failed test. */
-const failuresOf = (file) => {
-  const failed = testsOf(file, "failed");
-  return failed.length === 0 && file.status === "failed" ? [file.name] : failed;
-};
-
-/** The first line of what the failed test, or the file, reported. */
-function causeOf(file, name) {
-  const one = file.assertionResults.find(({ fullName }) => fullName === name);
-  const text = one?.failureMessages[0] ?? file.message ?? "";
-  const [line = ""] = text.split("\n");
-  return line === "" ? "" : ` (${line.slice(0, 300)})`;
-}
-
-if (onlyFailed) {
-  for (const file of first.values()) if (failuresOf(file).length > 0) console.log(file.name);
-} else {
-  let [passed, failed, skipped] = [0, 0, 0];
-  for (const [name, before] of first) {
-    const file = again?.get(name) ?? before;
-    const failures = failuresOf(file);
-    for (const one of failuresOf(before)) {
-      if (failures.includes(one)) continue;
-      console.log(`passed only when tried again: ${one}${causeOf(before, one)}`);
-    }
-    failed += failures.length;
-    passed += testsOf(file, "passed").length;
-    skipped += file.assertionResults.length - passedOrFailed(file);
-  }
-  if (first.size === 0) failed = 1;
-  console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
-  process.exitCode = failed === 0 ? 0 : 1;
-}
-
-function passedOrFailed(file) {
-  return testsOf(file, "passed").length + testsOf(file, "failed").length;
-}
+const files = filesIn(report);
+const statuses = files.flatMap((file) => {
+  const own = file.assertionResults.map(({ status }) => status);
+  // A file that could not even be loaded counts as one failed test.
+  return file.status === "failed" && !own.includes("failed") ? [...own, "failed"] : own;
+});
+const count = (status) => statuses.filter((one) => one === status).length;
+const passed = count("passed");
+const skipped = statuses.length - passed - count("failed");
+const failed = files.length === 0 ? 1 : count("failed");
+console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
+process.exitCode = failed === 0 ? 0 : 1;
