@@ -10,6 +10,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Position } from "../core/position.ts";
 import type { ConcurrencyLimit } from "../lib/concurrency-limit.ts";
 import type { EntityLoader } from "./entity-loader.ts";
+import type { LongLists } from "./long-lists.ts";
 import type { EntityTypes } from "./schema/entity-types.ts";
 
 export interface ServerContext {
@@ -34,6 +35,7 @@ export interface Viewer extends ServerContext {
   /** With the viewer's read permissions. */
   readonly catalog: Catalog;
   readonly loader: EntityLoader;
+  readonly longLists: LongLists;
   /** Urn of the caller; undefined for anonymous requests. */
   readonly actor: string | undefined;
   /** Notes an operation or rejection that leaves no other record. */

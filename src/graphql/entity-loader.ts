@@ -37,13 +37,17 @@ export interface EntityLoader {
 const loadedMax = 50_000;
 /** Bytes of their values, which stay in memory until the response is sent. */
 const loadedBytesMax = 128 * 1024 * 1024;
+/** A request with more bytes is a large one; parsed, they take several times as much. */
+const smallBytesMax = 1024 * 1024;
 const togetherMax = 1_000;
 /** Members that lists may have which are read at the same time. */
 const membersAtOnceMax = 500_000;
 const versionsAtOnceMax = 8;
 
+/** `takeTurn`: resolves when no other large request runs. */
 export function createEntityLoader(
   catalog: Pick<Catalog, "findEntities" | "findAspect" | "getEntities">,
+  takeTurn: () => Promise<void>,
 ): EntityLoader {
   let known = new Map<string, Promise<LoadedEntity>>();
   let waiting: {
@@ -80,6 +84,7 @@ export function createEntityLoader(
         undefined,
       );
       for (const { aspects } of found) for (const { value } of aspects) bytes += value.length;
+      if (bytes > smallBytesMax) await takeTurn();
       const keys = await keysOf(found.filter(({ exists }) => !exists));
       for (const [i, { settle }] of batch.entries()) {
         const entity = found[i];
@@ -144,6 +149,7 @@ export function createEntityLoader(
         refuseTooLarge();
         const found = await catalog.findAspect(urn, aspect, version);
         bytes += found?.value.length ?? 0;
+        if (bytes > smallBytesMax) await takeTurn();
         return found;
       }),
     forget() {

@@ -2,17 +2,25 @@
  * The GraphQL server: takes the text of a request and returns the text of the response. It checks
  * limits, validates, and runs the rule and the resolver of each root field.
  */
-import { type DocumentNode, execute, GraphQLError, Kind } from "graphql";
+import {
+  type DocumentNode,
+  execute,
+  GraphQLError,
+  getOperationAST,
+  Kind,
+  OperationTypeNode,
+} from "graphql";
 import { processRequest } from "graphql-helix";
 import type { Catalog } from "../catalog/catalog.ts";
-import { CatalogError, type ErrorCode } from "../core/errors.ts";
+import { assert, CatalogError, type ErrorCode } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
-import { createConcurrencyLimit } from "../lib/concurrency-limit.ts";
+import { collectGarbage } from "../lib/collect-garbage.ts";
+import { createConcurrencyLimit, turnOf } from "../lib/concurrency-limit.ts";
 import { withoutMiddle } from "../lib/shortened.ts";
 import type { ServerContext, Viewer } from "./context.ts";
 import { createDocumentCache } from "./document-cache.ts";
 import { createEntityLoader } from "./entity-loader.ts";
-import { resolveField } from "./long-lists.ts";
+import { createLongLists } from "./long-lists.ts";
 import { createSchema } from "./schema/create-schema.ts";
 import { entityTypesOf } from "./schema/entity-types.ts";
 
@@ -74,6 +82,7 @@ interface Payload {
 export function createGraphqlServer(options: Options): GraphqlServer {
   const { onFault, entityNames, catalogFor, ...rest } = options;
   const moving = createConcurrencyLimit(1);
+  const largeInTurn = createConcurrencyLimit(1);
   const surroundings = { ...rest, entityTypes: entityTypesOf(entityNames), moving };
   const schema = createSchema(surroundings.entityTypes.members);
   const documents = createDocumentCache(schema);
@@ -93,6 +102,25 @@ export function createGraphqlServer(options: Options): GraphqlServer {
       hint: "Ask for less, and for each thing once",
     });
     return textOf({ errors: [new GraphQLError(why, { originalError })] });
+  }
+
+  /**
+   * Large requests run one at a time, because each may take hundreds of megabytes. A mutation takes no
+   * turn: it may hold that of moves.
+   */
+  function largeRequestTurn(operation: OperationTypeNode | undefined) {
+    const turn = turnOf(largeInTurn);
+    let isLarge = false;
+    return {
+      async take() {
+        isLarge = true;
+        if (operation === OperationTypeNode.QUERY) await turn.take();
+      },
+      end() {
+        turn.end();
+        if (isLarge) collectGarbage("regular");
+      },
+    };
   }
 
   return {
@@ -115,30 +143,28 @@ export function createGraphqlServer(options: Options): GraphqlServer {
       const wrote = (at: Position | undefined) => {
         position = at ?? position;
       };
-      const result = await processRequest<Viewer>({
-        schema,
-        query: document,
-        variables,
-        operationName,
-        request: { method: "POST", headers: { accept: "application/json" }, query: {} },
-        contextFactory: () => {
-          const catalog = withReadBudget(catalogFor(actor));
-          return {
-            ...surroundings,
-            catalog,
-            loader: createEntityLoader(catalog),
-            actor,
-            wrote,
-            audited: (note) => audited.push(note),
-          };
-        },
-        // Prepared documents are valid.
-        validate: () => [],
-        // From the copy of the package that created the schema; helix may find another one.
-        execute: (args) => execute({ ...args, fieldResolver: resolveField, options: executing }),
-      });
-      if (result.type === "RESPONSE") return { json: shown(result.payload), position, audited };
-      throw new Error("assertion failed: nothing of the schema is streamed");
+      const turn = largeRequestTurn(getOperationAST(document, operationName)?.operation);
+      const contextFactory = (): Viewer => {
+        const catalog = withReadBudget(catalogFor(actor));
+        const loader = createEntityLoader(catalog, turn.take);
+        const longLists = createLongLists(turn.take);
+        const noted = (note: Audited) => audited.push(note);
+        return { ...surroundings, catalog, loader, longLists, actor, wrote, audited: noted };
+      };
+      try {
+        const result = await processRequest<Viewer>({
+          ...{ schema, query: document, variables, operationName, contextFactory },
+          request: { method: "POST", headers: { accept: "application/json" }, query: {} },
+          // Prepared documents are valid.
+          validate: () => [],
+          // From the copy of the package that created the schema; helix may find another one.
+          execute: (args) => execute({ ...args, options: executing }),
+        });
+        assert(result.type === "RESPONSE", "nothing of the schema is streamed");
+        return { json: shown(result.payload), position, audited };
+      } finally {
+        turn.end();
+      }
     },
   };
 }

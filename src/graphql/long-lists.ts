@@ -1,26 +1,42 @@
 /**
  * Lists of thousands of items. `graphql` completes a list in one piece, which blocks the thread for seconds if
- * an aspect has some 100,000 properties. An item that is a promise is completed on its own.
+ * an aspect has some 100,000 properties. An item that is a promise is completed on its own. A completed
+ * item takes about a kilobyte, so the items of a request are limited.
  */
-import { defaultFieldResolver, type GraphQLFieldResolver } from "graphql";
+import { CatalogError } from "../core/errors.ts";
 
 const pieceItems = 1_000;
+/** Of all long lists of a request. */
+const itemsMax = 100_000;
+/** A request with more items is a large one. */
+const smallItemsMax = 10_000;
 
-/** As `defaultFieldResolver`; other work of the thread runs between two pieces of a long list. */
-export const resolveField: GraphQLFieldResolver<unknown, unknown> = (
-  source,
-  args,
-  viewer,
-  info,
-) => {
-  const value: unknown = defaultFieldResolver(source, args, viewer, info);
-  return Array.isArray(value) && value.length > pieceItems ? inPieces(value) : value;
-};
+/** The long lists of one request. */
+export interface LongLists {
+  /** Throws `too_large` when the lists of the request have too many items; may wait for other requests. */
+  admit(items: number): Promise<void>;
+}
 
-/**
- * Returns the same items. A long list is split into pieces, and other work of the thread runs between
- * them.
- */
+export const isLong = (items: number): boolean => items > pieceItems;
+
+/** `takeTurn`: resolves when no other large request runs. */
+export function createLongLists(takeTurn: () => Promise<void>): LongLists {
+  let admitted = 0;
+  return {
+    async admit(items) {
+      admitted += items;
+      if (admitted > itemsMax) {
+        const what = `lists of ${admitted} items, of at most ${itemsMax} in one query`;
+        throw new CatalogError("too_large", `the query asks for ${what}`, {
+          hint: "Ask for fewer lists, or read the aspect at GET /aspects/<urn>?aspect=<name>",
+        });
+      }
+      if (admitted > smallItemsMax) await takeTurn();
+    },
+  };
+}
+
+/** The same items. Other work of the thread runs between two pieces of them. */
 export function inPieces(items: readonly unknown[]): readonly unknown[] {
   let turn: Promise<void> = Promise.resolve();
   return items.map((item, index) => {

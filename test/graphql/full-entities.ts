@@ -15,6 +15,7 @@ import {
 } from "graphql";
 import { entityTypeOf } from "../../src/core/urn.ts";
 import { createEntityLoader } from "../../src/graphql/entity-loader.ts";
+import { createLongLists } from "../../src/graphql/long-lists.ts";
 import { isEntityTypename } from "../../src/graphql/mapping/convert.ts";
 import { entityOf } from "../../src/graphql/queries/entity-source.ts";
 import { entityTypesOf, typenames } from "../../src/graphql/schema/entity-types.ts";
@@ -123,7 +124,11 @@ function readerOf(schema: GraphQLSchema, model: Model) {
     };
     const contextValue = {
       catalog,
-      loader: createEntityLoader(catalog as unknown as Parameters<typeof createEntityLoader>[0]),
+      loader: createEntityLoader(
+        catalog as unknown as Parameters<typeof createEntityLoader>[0],
+        async () => {},
+      ),
+      longLists: createLongLists(async () => {}),
       entities: { find: async (urn: string) => fullAspects(urn, model, variant) },
       entityTypes: entityTypesOf(model.entities.keys()),
       ...{ actor: urnOf(model, "corpuser"), namespace: "li", now: () => 1 },

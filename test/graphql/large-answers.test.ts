@@ -12,8 +12,12 @@ const many = (count: number) => Array.from({ length: count }, (_, n) => urn(n));
 /** Of entities with one aspect, of a value of so many bytes. */
 function loading(bytes: number, refuse?: CatalogError) {
   const asked: number[] = [];
+  let turns = 0;
+  const takeTurn = async () => {
+    turns++;
+  };
   const aspect = { name: "tagProperties", value: " ".repeat(bytes) };
-  const loader = createEntityLoader({
+  const catalog = {
     findEntities: async (urns: readonly string[]) => {
       asked.push(urns.length);
       if (refuse !== undefined) throw refuse;
@@ -23,8 +27,9 @@ function loading(bytes: number, refuse?: CatalogError) {
       asked.push(1);
       return aspect;
     },
-  } as unknown as Parameters<typeof createEntityLoader>[0]);
-  return { loader, asked };
+  } as unknown as Parameters<typeof createEntityLoader>[0];
+  const loader = createEntityLoader(catalog, takeTurn);
+  return { loader, asked, turns: () => turns };
 }
 
 test("lookups of one level of a query share one read, and each entity is read once", async () => {
@@ -52,6 +57,35 @@ test("values of earlier versions count towards the memory limit", async () => {
   await expect(value(4)).rejects.toMatchObject(refused);
   await expect(loader.load(urn(2))).rejects.toMatchObject(refused);
   expect(asked).toHaveLength(4);
+});
+
+test("a request waits for its turn before it parses more than a megabyte", async () => {
+  const { loader, turns } = loading(600 * 1024);
+  await loader.load(urn(1));
+  expect(turns()).toBe(0);
+  await loader.load(urn(2));
+  expect(turns()).toBe(1);
+  await loader.version(urn(1), "tagProperties", 1);
+  expect(turns()).toBe(2);
+});
+
+test("large requests at the same time are all answered, also after rejected ones", async () => {
+  await using service = await runningService();
+  const description = "x".repeat(2 * MiB);
+  await service.client.upsert(urn(1), "tagProperties", { name: "large", description });
+  const query = (field: string) => `{ tag(urn: "${urn(1)}") { properties { ${field} } } }`;
+  const wrong = `${query("description")} mutation m { deleteTag(urn: "${urn(2)}") }`;
+  const replies = await Promise.all(
+    [query("description"), wrong, query("name description"), query("unknown")].map((one) =>
+      ask(service.client, one),
+    ),
+  );
+  expect(replies[0]?.body.data.tag.properties.description).toHaveLength(2 * MiB);
+  expect(faultOf(replies[1] as (typeof replies)[number])).toBeDefined();
+  expect(replies[2]?.body.data.tag.properties.description).toHaveLength(2 * MiB);
+  expect(faultOf(replies[3] as (typeof replies)[number])).toBeDefined();
+  const last = await ask(service.client, query("name"));
+  expect(last.body.data.tag.properties.name).toBe("large");
 });
 
 test("entities that are too large together are not loaded one by one", async () => {

@@ -16,7 +16,6 @@ import {
 } from "graphql";
 import { CatalogError } from "../../core/errors.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
-import { inPieces } from "../long-lists.ts";
 import { type EntitySource, namedBy } from "../queries/entity-source.ts";
 import { shownType, typenames } from "../schema/entity-types.ts";
 import { fallbackMembers } from "../schema/type-definitions.ts";
@@ -87,7 +86,7 @@ function toList(ofType: GraphQLOutputType, schema: GraphQLSchema): Convert {
     const items = jsonObject(value) ? entriesOf(value) : value;
     if (!Array.isArray(items)) return undefined;
     const converted = items.map((one) => item(one, owner) ?? null);
-    return inPieces(omits ? converted.filter((one) => one !== null) : converted);
+    return omits ? converted.filter((one) => one !== null) : converted;
   };
 }
 

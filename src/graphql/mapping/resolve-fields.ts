@@ -10,14 +10,18 @@ import {
   type GraphQLResolveInfo,
   type GraphQLSchema,
   getNamedType,
+  getNullableType,
   isAbstractType,
+  isListType,
   isObjectType,
   Kind,
   type SelectionSetNode,
 } from "graphql";
+import { jsonObject } from "../../lib/json.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import type { Viewer } from "../context.ts";
 import type { LoadedEntity } from "../entity-loader.ts";
+import { inPieces, isLong, type LongLists } from "../long-lists.ts";
 import type { EntitySource } from "../queries/entity-source.ts";
 import { MappedAspect } from "./aspect-value.ts";
 import { converterTo, isEntityTypename } from "./convert.ts";
@@ -38,17 +42,35 @@ export function resolveFields(schema: GraphQLSchema): void {
       const value = field.resolve === undefined ? read(field.name) : ofJson(field.resolve);
       const convert = converterTo(field.type, schema);
       const named = getNamedType(field.type);
+      const isList = isListType(getNullableType(field.type));
       const mayNameEntities = isAbstractType(named) || isEntityTypename(named.name);
       field.resolve = (source, args, viewer, info) => {
         const owner = ownerOf(source);
         const loads = mayNameEntities && asksForMoreThanUrn(info);
-        const shown = (one: unknown) =>
+        const convertOne = (one: unknown) =>
           loads ? withEntities(convert(one, owner), viewer) : convert(one, owner);
+        const shown = isList
+          ? (one: unknown) => shownList(one, convertOne, viewer.longLists)
+          : convertOne;
         const found = value(source, args, viewer, info);
         return found instanceof Promise ? found.then(shown) : shown(found);
       };
     }
   }
+}
+
+/** A list of the items of a list or map. */
+function shownList(
+  value: unknown,
+  convert: (value: unknown) => unknown,
+  longLists: LongLists,
+): unknown {
+  const items = jsonObject(value) ? Object.keys(value) : value;
+  if (!Array.isArray(items) || !isLong(items.length)) return convert(value);
+  return longLists.admit(items.length).then(() => {
+    const converted = convert(value);
+    return Array.isArray(converted) ? inPieces(converted) : converted;
+  });
 }
 
 /** The value, with the entities that it names loaded. */
