@@ -263,8 +263,8 @@ export function entityTypesOf(
 }
 
 /**
- * The condition for entities that are hidden by default. A request that names one of the fields
- * decides itself.
+ * The condition for entities that are hidden by default. A filter that names one of the fields decides
+ * itself, and a query, except for `removed`.
  */
 export async function hiding(
   { hiddenStages }: Pick<SearchTools, "hiddenStages">,
@@ -279,7 +279,7 @@ export async function hiding(
   if (isLaterSlice(flags.sliceOptions)) return NOTHING;
   const names = (field: string) => filter.fields.has(field) || query?.fields.has(field) === true;
   const hidden: Condition[] = [];
-  if (flags.includeSoftDeleted !== true && !names("removed")) {
+  if (flags.includeSoftDeleted !== true && !filter.fields.has("removed")) {
     hidden.push({ kind: "equal", field: "removed", values: [true] });
   }
   if (flags.filterNonLatestVersions !== false && !names("isLatest")) {

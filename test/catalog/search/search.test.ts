@@ -95,7 +95,9 @@ describe("a query finds entities:", () => {
     ["_exists_:domains", [GROWERS, YIELDS]],
     ["-domains:*", [HARVESTS]],
     ["customProperties:tier=gold", [HARVESTS]],
-    ["removed:true", [OLD]],
+    // As in DataHub, only a filter shows soft-deleted entities.
+    ["removed:true", []],
+    ["growers OR removed:true", [GROWERS]],
     ["isLatest:false", [DRAFT]],
     ["_entityType:DATASET name:yields", [YIELDS]],
     ["createdAt:yesterday", []],
