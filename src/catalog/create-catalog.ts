@@ -14,7 +14,7 @@ import type { ReadPorts } from "./access/filtered-readers.ts";
 import { createAddresses } from "./address.ts";
 import type { Catalog, ReadView } from "./catalog.ts";
 import type { CatalogParts } from "./catalog-parts.ts";
-import { createRestoreEdges } from "./graph/restore-edges.ts";
+import { createRestoreEdges, type RestoreEdges } from "./graph/restore-edges.ts";
 import { entitiesBehind } from "./read/entities-behind.ts";
 import { createEnvelopes } from "./read/read-entities.ts";
 import {
@@ -77,8 +77,7 @@ interface ScopedCatalog extends Catalog {
   entitiesVersion(): number | undefined;
   /** Writes missing default aspects as the system actor; returns their number. */
   giveDefaults(urns: readonly string[]): Promise<number>;
-  /** Restores removed edges that the entities' aspects state; returns the number of aspects. */
-  restoreEdges(urns: readonly string[]): Promise<number>;
+  readonly restoreEdges: RestoreEdges;
   /** Removes values of deleted structured properties that an earlier process left behind. */
   removeLeftValues(): Promise<void>;
 }

@@ -71,7 +71,7 @@ export interface OperationsParts {
   /** Writes missing default aspects of the entities; returns their number. */
   readonly giveDefaults: (urns: readonly string[]) => Promise<number>;
   /** Restores removed edges that the entities' aspects state; returns the number of aspects. */
-  readonly restoreEdges: (urns: readonly string[]) => Promise<number>;
+  readonly restoreEdges: (aspects: ReadonlyMap<string, ReadonlySet<string>>) => Promise<number>;
   readonly aroundJob?: JobsParts["around"];
   /** The data directory, which holds the node's id. */
   readonly data: string;

@@ -311,6 +311,25 @@ describe("restoreIndices", () => {
     expect((await recordsOf(pier)).length).toBe(recorded + 1);
   });
 
+  test("restoreIndices of an aspect restores the edges of this aspect only", async () => {
+    await upsert(dock, "upstreamLineage", comesFrom(quay));
+    await upsert(dock, "ownership", { owners: [{ owner: ANN, type: "DATAOWNER" }] });
+    const edges = async () => [
+      await entities(dock, "OUTGOING", "DownstreamOf"),
+      await entities(dock, "OUTGOING", "OwnedBy"),
+    ];
+    await service.client.call("DELETE", `/relationships?urn=${encoded(dock)}`);
+    for (const [aspect, expected] of [
+      ["datasetKey", [[], []]],
+      ["ownership", [[], [ANN]]],
+      ["upstreamLineage", [[quay], [ANN]]],
+    ] as const) {
+      const asked = { urn: dock, aspect };
+      expect(await operatorOf(service).act("restoreIndices", asked)).toMatchObject({ status: 200 });
+      expect(await edges()).toEqual(expected);
+    }
+  });
+
   test("restoreIndices does not restore an edge that the aspect no longer states", async () => {
     await service.client.call("DELETE", `/relationships?urn=${encoded(pier)}`);
     await upsert(pier, "upstreamLineage", comesFrom());

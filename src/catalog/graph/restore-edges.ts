@@ -36,14 +36,14 @@ type Replace = Extract<GraphWrite, { op: "replace" }>;
 
 const attemptsMax = 10;
 
+/** Takes the names of aspects by urn; returns the number of aspects whose edges were restored. */
+export type RestoreEdges = (aspects: ReadonlyMap<string, ReadonlySet<string>>) => Promise<number>;
+
 /**
- * Appends a restatement of each current aspect of the entities that states removed edges; resolves
- * to the number of aspects. Throws `conflict` when other writers win `attemptsMax` races for an
- * entity.
+ * Appends a restatement of each of the aspects that states removed edges. Throws `conflict` when
+ * other writers win `attemptsMax` races for an entity.
  */
-export function createRestoreEdges(
-  dependencies: Dependencies,
-): (urns: readonly string[]) => Promise<number> {
+export function createRestoreEdges(dependencies: Dependencies): RestoreEdges {
   const { log, edges, addresses, ingestion } = dependencies;
 
   /** Position of the last record that removes an edge of the write; START when there is none. */
@@ -70,11 +70,11 @@ export function createRestoreEdges(
     return { writes: [...stated.values()], revision };
   }
 
-  async function restore(urn: string): Promise<number> {
+  async function restore(urn: string, aspects: ReadonlySet<string>): Promise<number> {
     for (let attempt = 1; attempt <= attemptsMax; attempt++) {
       const { writes, revision } = await statedBy(urn);
       const commands: AspectCommand[] = [];
-      for (const write of writes) {
+      for (const write of writes.filter(({ aspect }) => aspects.has(aspect))) {
         if ((await removedAt(write)) > write.position) commands.push(restatement(write.aspect));
       }
       if (commands.length === 0) return 0;
@@ -86,13 +86,13 @@ export function createRestoreEdges(
     });
   }
 
-  return async (urns) => {
+  return async (aspects) => {
     const removals = await log.listStreams(edges.removalsPrefix, { limit: 1 });
     if (removals.length === 0) return 0;
     let count = 0;
-    for (const urn of urns) {
+    for (const [urn, names] of aspects) {
       // An entity of a type that the model lacks cannot be written.
-      if (addresses.isKnown(urn)) count += await restore(urn);
+      if (addresses.isKnown(urn)) count += await restore(urn, names);
     }
     return count;
   };

@@ -43,8 +43,8 @@ interface Dependencies {
   readonly restoration: Pick<Restoration, "restore">;
   /** Writes missing default aspects of the entities; returns their number. */
   readonly giveDefaults: (urns: readonly string[]) => Promise<number>;
-  /** Restores removed edges that the entities' aspects state; returns the number of aspects. */
-  readonly restoreEdges: (urns: readonly string[]) => Promise<number>;
+  /** Restores the removed edges that aspects state, of entities by urn. */
+  readonly restoreEdges: (aspects: ReadonlyMap<string, ReadonlySet<string>>) => Promise<number>;
   readonly namespace: string;
   readonly urnLimits: UrnLimits;
   readonly now: () => number;
@@ -252,7 +252,9 @@ export function createRestoring(dependencies: Dependencies) {
       run.signal.throwIfAborted();
       const some = urns.slice(from, from + entitiesPerGoMax);
       const given = createDefaultAspects ? await dependencies.giveDefaults(some) : 0;
-      await dependencies.restoreEdges(some);
+      await dependencies.restoreEdges(
+        new Map(some.map((urn) => [urn, new Set(rows.get(urn)?.map(({ row }) => row.aspect))])),
+      );
       const failed = new Set<string>();
       for (const one of await restoration.restore(some)) {
         failed.add(one.urn);
