@@ -128,7 +128,7 @@ const introduction = `<section id="basics"><h2>Basics</h2>
 <li>A list in a query is <code>List(a,b)</code> or a repeated parameter.</li>
 <li>The response to a write has <code>X-Annals-Position</code>, its position in the log. Reads of entities and aspects see every acknowledged write.</li>
 <li><code>X-Service-Actor</code> (or <code>X-DataHub-Actor</code>) names the acting user by urn or id: the actor in the audit stamps of writes. Without it, the system user acts. The header is trusted if the service listens on a loopback address and requires no tokens. Otherwise it must name the user of the token, or the request is rejected.</li>
-<li><code>Authorization: Bearer &lt;token&gt;</code> authenticates the user of an access token. It is required if the service listens on another address than loopback, and always by operations. An invalid token is always rejected. <code>createAccessToken</code> creates tokens.</li>
+<li><code>Authorization: Bearer &lt;token&gt;</code> authenticates the user of an access token. It is required if the service listens on another address than loopback, and always by operations. An invalid token is always rejected. <code>createAccessToken</code> creates tokens, <code>listAccessTokens</code> lists and <code>revokeAccessToken</code> revokes them.</li>
 <li>A write with an <code>Idempotency-Key</code> header can be repeated and is applied once; GraphQL mutations do not accept the header.</li>
 <li><code>X-RestLi-Protocol-Version</code> may be absent, or 1.0.0 to 2.0.0.</li>
 </ul></section>`;
