@@ -60,7 +60,7 @@ import { type WebApp, webRoutes } from "./web/web-routes.ts";
 export interface HttpServerConfig {
   /** Largest request body. */
   readonly bodyBytesMax: number;
-  /** Bytes of the bodies of all requests in flight; 64 MiB when absent. */
+  /** Bytes of the bodies of all requests in flight; 32 MiB when absent. */
   readonly heldBytesMax?: number | undefined;
   /** Limits of JSON bodies that this thread parses; the defaults when absent. */
   readonly jsonLimits?: JsonLimits | undefined;

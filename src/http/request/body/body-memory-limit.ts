@@ -8,7 +8,7 @@ import type { Readable } from "node:stream";
 import { CatalogError } from "../../../core/errors.ts";
 
 /** A parsed body takes some times the memory of its text. */
-export const heldBytesMax = 64 * 1024 * 1024;
+export const heldBytesMax = 32 * 1024 * 1024;
 /** Bodies up to this size may use the reserve. */
 const smallBytesMax = 1024 * 1024;
 const RESERVE_BYTES = 32 * 1024 * 1024;
