@@ -222,6 +222,8 @@ describe("the tidier finds", () => {
       sample("src/http/a.ts", 'import { STATUS_CODES } from "node:http";'),
     ],
     ["the environment read elsewhere", sample("src/http/a.ts", "const port = process.env.PORT;")],
+    ["a list as arguments", sample("src/core/a.ts", "all.push(...found);")],
+    ["the maximum of arguments", sample("src/core/a.ts", "const most = Math.max(0, ...sizes);")],
     ["work left for later", sample("src/core/a.ts", "// TODO: the rest")],
     ["tests that are left out for one", sample("test/a.test.ts", 'test.only("x", () => {});')],
     [

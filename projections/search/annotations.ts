@@ -4,6 +4,7 @@
  */
 import { CatalogError } from "../../src/core/errors.ts";
 import { jsonObject } from "../../src/lib/json.ts";
+import { appendAll, maxOf } from "../../src/lib/lists.ts";
 import type { Annotation, Aspect, Field, FieldType, Model } from "../../src/model/model.ts";
 import { type AnnotatedPlace, annotatedPlaces } from "../annotated-places.ts";
 
@@ -82,7 +83,7 @@ export function readAspectRules(model: Model, { name, record }: Aspect): AspectR
     paths.set(field, path);
     const rule = ruleOf(field, said, place);
     rules.push(rule);
-    fields.push(...fieldsOf(rule, said));
+    appendAll(fields, fieldsOf(rule, said));
   }
   return { rules, fields };
 }
@@ -130,7 +131,7 @@ function weightsOf(annotated: unknown): Weights | undefined {
     (entry): entry is [string, number] => typeof entry[1] === "number" && entry[1] > 0,
   );
   if (of.length === 0) return undefined;
-  const most = Math.max(1, ...of.map(([, weight]) => weight));
+  const most = maxOf([1, ...of.map(([, weight]) => weight)]);
   return {
     of: Object.fromEntries(of.map(([value, weight]) => [value, weight / most])),
     others: 1 / most,

@@ -11,6 +11,7 @@ import { createTimeseriesProjection } from "../../projections/timeseries.ts";
 import type { Config } from "../config/config.ts";
 import { type Position, position, START } from "../core/position.ts";
 import type { KafkaIngestion, KafkaIngestionParts } from "../feed/kafka/kafka-ingestion.ts";
+import { appendAll } from "../lib/lists.ts";
 import { ownValue } from "../lib/own-value.ts";
 import { type ChangeLog, recordsBetween } from "../log/change-log.ts";
 import { createDocumentView } from "../projector/documents/document-view.ts";
@@ -177,7 +178,7 @@ export async function openViews(
       } as const;
       opened.push(shared ? { ...view, ...follows } : view);
     }
-    if (options.names === undefined) opened.push(...(await openFeed(config)));
+    if (options.names === undefined) appendAll(opened, await openFeed(config));
   } catch (error) {
     for (const { sink } of opened) await sink.close("discard");
     throw error;

@@ -1,7 +1,7 @@
 /**
- * Limits on requests, failed tokens and attempts to sign in. Each has a bounded number of keys, and the
- * one used longest ago is evicted: a client with more names or addresses than that is not limited.
- * Rejections are `rate_limited`, with the seconds to wait.
+ * Limits on requests, failed tokens and attempts to sign in. Each limit counts for at most 10,000 users
+ * or addresses, and the one used longest ago is evicted: a client that changes between more of them is
+ * not limited. Rejections are `rate_limited`, with the seconds to wait.
  */
 import { isIPv6 } from "node:net";
 import { CatalogError } from "../core/errors.ts";
@@ -28,13 +28,13 @@ function createWindows(windowMs: number, now: () => number) {
   };
 }
 
-function limited(text: string, waitMs: number): CatalogError {
+function rateLimited(text: string, waitMs: number): CatalogError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1_000));
   const hint = `Try again in ${seconds} seconds`;
   return new CatalogError("rate_limited", text, { hint, retryAfterSeconds: seconds });
 }
 
-/** Failed authentications per address. Beyond the limit no signature is verified. */
+/** Failed authentications per address. Once it is exceeded, tokens are rejected unverified. */
 export interface FailureLimit {
   /** Throws `rate_limited` for an address with too many failures. */
   check(address: string): void;
@@ -50,7 +50,7 @@ export function createFailureLimit(now: () => number): FailureLimit {
     check(address) {
       const window = windows.find(networkOf(address));
       if (window === undefined || window.count < failuresMax) return;
-      throw limited("too many tokens from this address were refused", window.endsAt - now());
+      throw rateLimited("too many tokens from this address were rejected", window.endsAt - now());
     },
     count(address) {
       windows.findOrBegin(networkOf(address)).count++;
@@ -87,7 +87,7 @@ export function createAttemptLimit(now: () => number): AttemptLimit {
         [ofAddress, perAddressMax],
       ] as const) {
         if (window.count < max) continue;
-        throw limited("too many attempts to sign in have failed", window.endsAt - now());
+        throw rateLimited("too many attempts to sign in have failed", window.endsAt - now());
       }
       ofUser.count++;
       ofAddress.count++;

@@ -1,10 +1,10 @@
 /** Assembles the use cases of the catalog over ports. app/service.ts opens adapters and threads. */
-
 import type { EntityState } from "../core/entity-state.ts";
 import { CatalogError } from "../core/errors.ts";
 import { jsonLimits } from "../core/json-text.ts";
 import { type Position, START } from "../core/position.ts";
 import { createConcurrencyLimit } from "../lib/concurrency-limit.ts";
+import { appendAll } from "../lib/lists.ts";
 import { promptHead } from "../log/cached-head.ts";
 import { watchLog } from "../log/log-health.ts";
 import { readOnlyParking } from "../projector/parking/parking.ts";
@@ -181,7 +181,7 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
       const urns: string[] = [];
       for (;;) {
         const next = await aspects.urnsAfter(entityType, urns.at(-1) ?? "", listedMax);
-        urns.push(...next);
+        appendAll(urns, next);
         if (next.length < listedMax) return urns;
       }
     },

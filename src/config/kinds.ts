@@ -5,7 +5,7 @@
 import { isIP } from "node:net";
 import { delimiter, resolve } from "node:path";
 import { withoutPassword } from "../lib/connection-string.ts";
-import { groupDigits } from "../lib/format-number.ts";
+import { groupDigits } from "../lib/format.ts";
 
 export interface Kind<T> {
   /** Stands for the value in `--help`: <port>. */

@@ -3,12 +3,12 @@
  * value comes from the aspect view's history, by its version, and only for events that need it. The
  * event of a run gets the current relationships of that run, which name its job or flow.
  */
-
 import type { PlacedChange } from "../core/change.ts";
 import { currentAspect } from "../core/entity-state.ts";
 import { assert } from "../core/errors.ts";
 import { lastOf, type Position, START } from "../core/position.ts";
 import { INSTANCE_RELATIONSHIPS, INSTANCE_RUN } from "../core/timeline/run-events.ts";
+import { appendAll } from "../lib/lists.ts";
 import { awaitPosition } from "../projector/documents/wait-for-position.ts";
 import type { Projection, Sink, View } from "../projector/sink.ts";
 import type { AspectReader } from "../views/aspects/aspect-table.ts";
@@ -45,14 +45,15 @@ export async function fillPrevious(
   for (let from = 0; from < events.length; from += AT_ONCE_MAX) {
     const slice = events.slice(from, from + AT_ONCE_MAX);
     const relationships = await readRelationships(slice, history);
-    filled.push(
-      ...(await Promise.all(
+    appendAll(
+      filled,
+      await Promise.all(
         slice.map((event) =>
           isInstanceRun(event.change)
             ? { ...event, relationships: relationships.get(event.change.urn) }
             : withPrevious(event, history),
         ),
-      )),
+      ),
     );
   }
   return filled;

@@ -34,7 +34,7 @@ export interface GraphqlRequest {
   readonly conditions?: readonly string[] | undefined;
 }
 
-export interface GraphqlAnswer {
+export interface GraphqlResponse {
   /** JSON text `{data, errors, extensions}`; errors of fields are in `errors`. */
   readonly json: string;
   /** The position of the last write; undefined when the request wrote nothing. */
@@ -50,7 +50,7 @@ export interface GraphqlServer {
    * Throws `malformed` for a query that is too large, and for a mutation with a key or conditions.
    * `actor`: the caller; undefined for anonymous requests.
    */
-  execute(request: GraphqlRequest, actor: string | undefined): Promise<GraphqlAnswer>;
+  execute(request: GraphqlRequest, actor: string | undefined): Promise<GraphqlResponse>;
 }
 
 interface Options extends Omit<ServerContext, "entityTypes" | "moving"> {
@@ -66,7 +66,7 @@ interface Options extends Omit<ServerContext, "entityTypes" | "moving"> {
  * Maximum size of a response, in which the same text may occur many times. Below it, even with every
  * character escaped, the response fits into one string.
  */
-const answerCharactersMax = 64 * 1024 * 1024;
+const responseCharactersMax = 64 * 1024 * 1024;
 /** Each error of a variable quotes the whole variable. */
 const executing = { maxCoercionErrors: 10 };
 /** Characters of each end of a message. Messages quote values; the reason may be at the end. */
@@ -95,18 +95,18 @@ export function createGraphqlServer(options: Options): GraphqlServer {
     });
 
   function shown(payload: Payload): string {
-    if (!isLonger(payload.data, answerCharactersMax)) return textOf(payload);
+    if (!isLonger(payload.data, responseCharactersMax)) return textOf(payload);
     // The request's writes are in the log already, so the error does not undo them.
-    const why = `the answer would have more than ${answerCharactersMax} characters`;
+    const why = `the answer would have more than ${responseCharactersMax} characters`;
     const originalError = new CatalogError("too_large", why, {
-      hint: "Ask for less, and for each thing once",
+      hint: "Request fewer fields or entities",
     });
     return textOf({ errors: [new GraphQLError(why, { originalError })] });
   }
 
   /**
-   * Large requests run one at a time, because each may take hundreds of megabytes. A mutation takes no
-   * turn: it may hold that of moves.
+   * Large requests run one at a time, because each may take hundreds of megabytes. A mutation does not
+   * wait: it may hold the only slot for moves, for which the request that it waits for may wait.
    */
   function largeRequestTurn(operation: OperationTypeNode | undefined) {
     const turn = turnOf(largeInTurn);
@@ -187,8 +187,8 @@ const has = ({ definitions }: DocumentNode, operation: "mutation" | "subscriptio
   definitions.some((one) => one.kind === Kind.OPERATION_DEFINITION && one.operation === operation);
 
 const mutationWith = (header: string): CatalogError =>
-  new CatalogError("malformed", `mutations take no ${header}`, {
-    hint: "Leave the header out, or write aspects with ingestProposal, which takes one",
+  new CatalogError("malformed", `mutations do not support ${header}`, {
+    hint: "Omit the header, or write aspects with ingestProposal, which supports it",
   });
 
 /** Members that DataHub's clients read in the errors of responses. */
@@ -217,29 +217,29 @@ const extensionOf: Readonly<Record<ErrorCode, Extension>> = {
 /** Only CatalogErrors of resolvers are shown. Other errors are internal: logged, without details here. */
 function shownError(error: GraphQLError, onFault: (fault: unknown) => void): object {
   const { message, locations, path, originalError } = error;
-  const position = { locations, path };
+  const where = { locations, path };
   if (originalError instanceof CatalogError) {
     const { code, needs } = originalError;
     const extensions = { ...extensionOf[code], classification: FETCHING, needs };
-    return { message: withoutMiddle(originalError.text, messageEndMax), ...position, extensions };
+    return { message: withoutMiddle(originalError.text, messageEndMax), ...where, extensions };
   }
   if (path !== undefined) {
     onFault(originalError ?? error);
     const extensions = { ...extensionOf.internal, classification: FETCHING };
-    return { message: "An unknown error occurred.", ...position, extensions };
+    return { message: "An unknown error occurred.", ...where, extensions };
   }
   const syntax = message.startsWith("Syntax Error");
   const classification = syntax ? "InvalidSyntax" : "ValidationError";
   return {
     message: withoutMiddle(message, messageEndMax),
-    ...position,
+    ...where,
     extensions: { classification },
   };
 }
 
 const FETCHING = "DataFetchingException";
 
-/** Of all reads of a request, in hundreds of microseconds, as they take on small catalogs. */
+/** Cost of all reads of a request, in units of 0.1 ms on a small catalog. */
 const costMax = 50_000;
 const search = 25;
 const walk = 8;

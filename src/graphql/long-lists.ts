@@ -6,7 +6,7 @@
 import { CatalogError } from "../core/errors.ts";
 
 const pieceItems = 1_000;
-/** Of all long lists of a request. */
+/** Maximum number of items of all long lists of a request. */
 const itemsMax = 100_000;
 /** A request with more items is a large one. */
 const smallItemsMax = 10_000;
@@ -26,8 +26,8 @@ export function createLongLists(takeTurn: () => Promise<void>): LongLists {
     async admit(items) {
       admitted += items;
       if (admitted > itemsMax) {
-        const what = `lists of ${admitted} items, of at most ${itemsMax} in one query`;
-        throw new CatalogError("too_large", `the query asks for ${what}`, {
+        const what = `the lists of the query have ${admitted} items of at most ${itemsMax}`;
+        throw new CatalogError("too_large", what, {
           hint: "Ask for fewer lists, or read the aspect at GET /aspects/<urn>?aspect=<name>",
         });
       }

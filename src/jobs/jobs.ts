@@ -14,6 +14,7 @@ import type { Caller } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import { doneOf, type JobCounts, NOTHING } from "../core/job-counts.ts";
 import type { Position } from "../core/position.ts";
+import { minOf } from "../lib/lists.ts";
 import type { JobRecord } from "../log/codecs/job-codec.ts";
 import { type JobRecordsParts, numberOf, openJobRecords } from "./job-records.ts";
 
@@ -154,7 +155,7 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
       counts: NOTHING,
       error: null,
     };
-    return records.register(asked, Math.min(...[...running.values()].map((one) => one.number)));
+    return records.register(asked, minOf([...running.values()].map((one) => one.number)));
   }
 
   function run(first: JobRecord, latest: JobRecord): Promise<Ended> {

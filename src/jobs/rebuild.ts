@@ -6,6 +6,7 @@
 import type { Caller } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import { NOTHING } from "../core/job-counts.ts";
+import { appendAll } from "../lib/lists.ts";
 import type { Rebuilding } from "../projector/rebuild/rebuilding.ts";
 import type { BuildProgress, RebuildProgress } from "../projector/rebuild/staging.ts";
 import type { Jobs, JobWork, OperationResult } from "./jobs.ts";
@@ -107,7 +108,7 @@ export function createRebuilds(parts: RebuildParts) {
         if (leftAfter(n) === 0) run.commit(swapping);
       },
       async after(last, n) {
-        done.push(...(rounds[n] ?? []));
+        appendAll(done, rounds[n] ?? []);
         records += (last?.recordsBefore ?? 0) + (last?.records ?? 0);
         if (last === undefined) return;
         const { position, head, recordsPerSecond } = last;

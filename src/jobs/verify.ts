@@ -173,7 +173,7 @@ export function createVerifications(parts: VerifyParts) {
     });
     await bringOn(asked, signal);
     const found = countOf(after);
-    if (found > 0) throw elsewhere.size > 0 ? fedElsewhere(elsewhere) : unrepaired(found);
+    if (found > 0) throw elsewhere.size > 0 ? noProjectorFor(elsewhere) : unrepaired(found);
   };
 
   async function requireMoving(views: readonly string[]): Promise<void> {
@@ -273,7 +273,7 @@ export function createVerifications(parts: VerifyParts) {
   };
 }
 
-const fedElsewhere = (views: ReadonlySet<string>): CatalogError =>
+const noProjectorFor = (views: ReadonlySet<string>): CatalogError =>
   new CatalogError(
     "unavailable",
     `no projector runs for the views ${[...views].join(", ")}: their differences are not repaired`,

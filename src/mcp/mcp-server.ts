@@ -9,7 +9,8 @@ import { z } from "zod";
 import type { Catalog } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
-import type { GraphqlAnswer, GraphqlServer } from "../graphql/graphql-server.ts";
+import type { GraphqlResponse, GraphqlServer } from "../graphql/graphql-server.ts";
+import { appendAll } from "../lib/lists.ts";
 import { failureResult, successResult } from "./results.ts";
 import { RejectedMutation, type Tool, type ToolContext } from "./tool.ts";
 import { changeTools } from "./tools/change-tools.ts";
@@ -50,7 +51,7 @@ interface McpReply {
   /** The position of the last write; undefined if the request wrote nothing. */
   readonly position: Position | undefined;
   /** For the audit trail. */
-  readonly audited: GraphqlAnswer["audited"];
+  readonly audited: GraphqlResponse["audited"];
 }
 
 export interface McpEndpoint {
@@ -84,13 +85,13 @@ export function createMcpEndpoint(options: McpOptions): McpEndpoint {
         { instructions },
       );
       let position: Position | undefined;
-      const audited: GraphqlAnswer["audited"][number][] = [];
+      const audited: GraphqlResponse["audited"][number][] = [];
       const mutate: ToolContext["mutate"] =
         mutations &&
         (async (query, variables) => {
           const answer = await mutations.execute({ query, variables }, actor);
           position = answer.position ?? position;
-          audited.push(...answer.audited);
+          appendAll(audited, answer.audited);
           refuseErrors(answer);
           return answer.position;
         });
@@ -127,7 +128,7 @@ const httpRequest = (protocolVersion: string | undefined): Request =>
   });
 
 /** Throws the first error of a mutation. */
-function refuseErrors({ json }: GraphqlAnswer): void {
+function refuseErrors({ json }: GraphqlResponse): void {
   const { errors = [] } = JSON.parse(json) as { errors?: readonly { readonly message: string }[] };
   if (errors[0] !== undefined) throw new RejectedMutation(errors[0].message);
 }

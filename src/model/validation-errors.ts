@@ -5,7 +5,7 @@
  *   "EMPEROR" is not an enum symbol: expected one of DEVELOPER, …
  */
 import type { ErrorObject } from "ajv";
-import { formatNumber } from "../lib/format-number.ts";
+import { formatNumber } from "../lib/format.ts";
 import { shortened } from "../lib/shortened.ts";
 import { type Expectation, type JsonSchema, validationErrorsMax } from "./json-schema.ts";
 import type { ValidationError, WrongUrn } from "./model.ts";

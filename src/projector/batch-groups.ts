@@ -1,5 +1,6 @@
 /** Groups views into batches, and limits the batches. */
 import type { Position } from "../core/position.ts";
+import { minOf } from "../lib/lists.ts";
 import { type ChangeLog, type LogRecord, recordsBetween } from "../log/change-log.ts";
 import type { View } from "./sink.ts";
 
@@ -45,7 +46,7 @@ export function batchEnd(
     .filter(({ view }) => sources.includes(view.name) && view.shared === undefined)
     .map(({ position }) => position);
   if (ahead !== undefined) bounds.push(ahead);
-  return bounds.length === 0 ? undefined : (Math.min(...bounds) as Position);
+  return bounds.length === 0 ? undefined : (minOf(bounds) as Position);
 }
 
 /** Up to where the next group is, and to the bytes of a batch; at least one record. */

@@ -5,6 +5,7 @@
 import type { PlacedChange } from "../core/change.ts";
 import { type Position, position } from "../core/position.ts";
 import { collectGarbage, GARBAGE_BYTES } from "../lib/collect-garbage.ts";
+import { minOf } from "../lib/lists.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { isLastPage } from "../log/merged-streams.ts";
 import { type Batch, type Decode, decodeBatch } from "./batch.ts";
@@ -57,7 +58,7 @@ export function createBatchReader({
       const batch = decodeBatch(cutBatch(page, end), decode, after);
       if (!costly) {
         const later = viewStates.filter(({ view }) => view.costly === true);
-        const needed = position(Math.min(...later.map((viewState) => viewState.position)));
+        const needed = position(minOf(later.map((viewState) => viewState.position)));
         if (later.length > 0) recent.add(after, batch, needed);
       }
       const full = !isLastPage(page, limit) || batch.failure !== undefined;

@@ -11,14 +11,15 @@
  *                of the next attempt. A poison record is parked instead
  *
  *   standby      a projector of another process applies batches to it; its position is polled
- *   stopped      the log does not contain its last record
+ *   mismatched   the log does not contain its last record: no batch is applied
  *
  *   following → following   a batch was applied                                applyBatch
  *   following → failing     an error was thrown                                fail (view-state.ts)
  *   failing   → failing     a later attempt failed; the pause doubles          fail
- *   failing   → following   a batch was applied after the pause                applyBatch
- *   any       → stopped     the log lacks the view's last record               log-comparison.ts
- *   stopped   → any         the log contains it again, or the view was rebuilt log-comparison.ts
+ *   failing   → following   a batch was applied after the pause, or the view is
+ *                           at the head of the log                             applyBatch, heal
+ *   any       → mismatched  the log lacks the view's last record               log-comparison.ts
+ *   mismatched → any        the log contains it again, or the view was rebuilt log-comparison.ts
  *   any       → standby     another projector has moved the (shared) view      applyBatch
  *   standby   → following   no projector moved it for a while, though it is
  *                           behind                                             poll (standby.ts)
@@ -28,7 +29,8 @@
  * Invariants
  *
  *   1. A view gets every record after its checkpoint once per attempt, in the order of the log.
- *      (advance reads from the group's position; only applyBatch and recover move a view's position)
+ *      (advance reads from the group's position; only applyBatch, recover and a swap of
+ *      generations move a view's position)
  *   2. A checkpoint is never ahead of what was applied. (the sink stores it with the rows; after a
  *      failure the projector reads it again, because the write may have been committed: recover)
  *   3. A failing view does not delay others, and recovers by itself. (ready omits it until its pause
@@ -57,6 +59,7 @@
 import { setImmediate as otherTurns } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
 import type { Position } from "../core/position.ts";
+import { minOf } from "../lib/lists.ts";
 import { recordsBetween } from "../log/change-log.ts";
 import { applyToView } from "./apply-batch.ts";
 import type { Batch } from "./batch.ts";
@@ -348,11 +351,10 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   function waitForWork(msMax: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const idle = viewStates.filter(({ busy }) => busy === undefined);
-    const retryAt = Math.min(...idle.map(({ failure }) => failure?.retryAt ?? Infinity));
+    const retryAt = minOf(idle.map(({ failure }) => failure?.retryAt ?? Infinity));
     const watches = viewStates.some(({ movedAt }) => movedAt !== undefined);
     const quick = watches && Date.now() - wokenAt < STANDBY_POLL.forMs;
-    const tidyMs =
-      Math.min(...viewStates.map(({ tidyAt = Infinity }) => tidyAt)) - performance.now();
+    const tidyMs = minOf(viewStates.map(({ tidyAt = Infinity }) => tidyAt)) - performance.now();
     const ms = Math.min(quick ? STANDBY_POLL.everyMs : msMax, retryAt - Date.now(), tidyMs);
     const timer = setTimeout(resolve, Math.max(0, ms));
     wake = resolve;

@@ -3,6 +3,8 @@
  * the metrics are read. Prometheus' library validates every label at each observation, which takes
  * longer than routing a request.
  */
+import { appendAll } from "../lib/lists.ts";
+
 interface Durations {
   observe(request: { route: string; method: string; status: number; seconds: number }): void;
   /** In the text format, without a final line break. */
@@ -69,7 +71,7 @@ export function createDurations(
     text() {
       const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`];
       for (const [route, ofRoute] of routes) {
-        for (const one of ofRoute) lines.push(...linesOf(route, one));
+        for (const one of ofRoute) appendAll(lines, linesOf(route, one));
       }
       return lines.join("\n");
     },

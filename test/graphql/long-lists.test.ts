@@ -70,7 +70,7 @@ test("a request with longer lists asks for a turn, and the lists of a request co
   expect(turns).toBe(0);
   await lists.admit(6_000);
   expect(turns).toBe(1);
-  await expect(lists.admit(90_000)).rejects.toThrow("lists of 102000 items");
+  await expect(lists.admit(90_000)).rejects.toThrow("have 102000 items");
 });
 
 test("a query for more items than a response may have is rejected", async () => {
@@ -79,7 +79,9 @@ test("a query for more items than a response may have is rejected", async () => 
     data: { dataset: { properties: { customProperties: null } } },
     errors: [
       {
-        message: expect.stringContaining("lists of 100001 items, of at most 100000 in one query"),
+        message: expect.stringContaining(
+          "the lists of the query have 100001 items of at most 100000",
+        ),
         extensions: { code: 400 },
       },
     ],

@@ -462,6 +462,12 @@ export const textRules: readonly TextRule[] = [
     instead: "name no place of one machine; import.meta.url and os.tmpdir() know theirs",
   },
   {
+    // A list of 120,000 items as arguments overflows the stack.
+    pattern: /\bMath\.(max|min)\(.*\.\.\.|\.(push|unshift)\(\.\.\./,
+    except: ["test/", "src/web/", "src/lib/lists.ts"],
+    instead: "use a function of src/lib/lists.ts",
+  },
+  {
     // `table[name]` also finds inherited members, such as "constructor".
     pattern:
       /(?<!typeof |hasOwn.*)[\w)\]](\?\.)?\[(([\w$]+\??\.)*(entityType|aspectName|aspect|typeName|type|name|criterion|condition|action|category|topic|range)|entityTypeOf\([^)]*\))\](?!\s*=[^=>])/,

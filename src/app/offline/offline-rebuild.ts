@@ -8,6 +8,7 @@ import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
 import { noSuchView } from "../../jobs/unknown-view.ts";
 import { ownCommand } from "../../lib/command-hint.ts";
+import { appendAll } from "../../lib/lists.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import { decodeRecord } from "../../log/codecs/record-codec.ts";
 import { checkNamespace } from "../../log/written-namespace.ts";
@@ -56,7 +57,10 @@ export const rebuild: ProcessOperations["rebuild"] = async (
           },
           onSwap() {},
         });
-        rebuilt.push(...round.map((view) => ({ view, records })));
+        appendAll(
+          rebuilt,
+          round.map((view) => ({ view, records })),
+        );
       }
       return rebuilt;
     } finally {

@@ -8,6 +8,7 @@ import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import { parseStream } from "../../core/stream.ts";
 import { noSuchView } from "../../jobs/unknown-view.ts";
+import { appendAll } from "../../lib/lists.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import { decodeRecord } from "../../log/codecs/record-codec.ts";
 import { openParkingOf, readParking, writeParking } from "../../projector/parking/parking.ts";
@@ -79,7 +80,7 @@ async function verifyEach(
   const unread: VerifiedStores["unknown"][number][] = [];
   for (const view of views) {
     try {
-      found.push(...(await look([view])));
+      appendAll(found, await look([view]));
     } catch (error) {
       if (!isUnavailable(error)) throw error;
       unread.push({ view, reason: error.text });

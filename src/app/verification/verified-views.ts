@@ -7,6 +7,7 @@ import { createGraphProjection } from "../../../projections/graph/graph.ts";
 import { createSearchProjection } from "../../../projections/search/search.ts";
 import { createTimeseriesProjection } from "../../../projections/timeseries.ts";
 import type { Position } from "../../core/position.ts";
+import { appendAll } from "../../lib/lists.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import { decodeRecord } from "../../log/codecs/record-codec.ts";
 import { copyByStream } from "../../log/sqlite/log-copy.ts";
@@ -108,8 +109,9 @@ export async function verifyStoredViews(
     closing.push(() => log.close());
 
     const views = await openVerifiedViews(config, names, { next, staged });
-    closing.push(
-      ...views.map(
+    appendAll(
+      closing,
+      views.map(
         ({ rows }) =>
           () =>
             rows.close(),

@@ -46,8 +46,8 @@ const criterionSources: Readonly<
   DATA_PLATFORM_INSTANCE: ["platformInstance", "dataPlatformInstance", "instance"],
 };
 
-/** All fields of criteria. */
-const criterionFields = new Set([
+/** Names that criteria may have in `field`. */
+const criterionNames = new Set([
   ...Object.keys(criterionSources),
   ...["TYPE", "URN", "GROUP_MEMBERSHIP", "STRUCTURED_PROPERTY"],
 ]);
@@ -130,12 +130,12 @@ export function accessFilterOf(
   }
   const own: Condition = { kind: "equal", field: "urn", values: [principal.urn] };
   const compiled = rules.flatMap((rule) => conditionsOf(rule, principal, fields));
-  const exact = compiled.flatMap(({ condition, exact: whole }) => (whole ? [condition] : []));
-  const rough = compiled.flatMap(({ condition, exact: whole }) => (whole ? [] : [condition]));
+  const exact = compiled.filter((one) => one.exact).map(({ condition }) => condition);
+  const candidates = compiled.filter((one) => !one.exact).map(({ condition }) => condition);
   return {
     everything: false,
     condition: { kind: "any", any: [own, ...exact] },
-    toCheck: rough.length === 0 ? undefined : { kind: "any", any: rough },
+    toCheck: candidates.length === 0 ? undefined : { kind: "any", any: candidates },
     ...seenBy(rules, principal),
   };
 }
@@ -187,7 +187,7 @@ function seenBy(
       if (left === true || state.urn === principal.urn) return true;
       if (left === false) return false;
       // A deleted entity has no aspects for the other rules.
-      return isDead(state) ? alwaysVisible(state.urn) : looked(state, type, left);
+      return isDeleted(state) ? alwaysVisible(state.urn) : looked(state, type, left);
     },
   };
 }
@@ -196,7 +196,7 @@ function seenBy(
 const NAMES: ReadonlySet<string> = new Set(["TYPE", "URN"]);
 
 /** It existed, and all of its aspects are deleted. */
-const isDead = ({ aspects }: EntityState): boolean =>
+const isDeleted = ({ aspects }: EntityState): boolean =>
   aspects.size > 0 && aspects.values().every(({ removed }) => removed);
 
 /** The rules to check for entities of a type: true if all are visible, false if none is. */
@@ -223,7 +223,7 @@ function ruleOf(policy: Policy, principal: Principal): Rule | undefined {
 const criteriaOfPolicy = ({ type, resources }: Policy): readonly PolicyCriterion[] =>
   type === "PLATFORM" || resources === undefined ? [] : criteriaOf(resources);
 
-/** `whole`: the condition is equivalent to the rule; otherwise it also holds for other entities. */
+/** `exact`: the condition is equivalent to the rule; otherwise it also holds for other entities. */
 interface Compiled {
   readonly condition: Condition;
   readonly exact: boolean;
@@ -281,7 +281,7 @@ function ofCriterion(
   fields: FilterFields["ofCriteria"],
 ): Condition | undefined {
   const name = criterionField(criterion.field);
-  if (!criterionFields.has(name)) return { kind: "any", any: [] };
+  if (!criterionNames.has(name)) return { kind: "any", any: [] };
   const held = ofField(criterion, ownValue(fields, name));
   if (held === undefined) return undefined;
   const negated = criterion.condition === "NOT_EQUALS";

@@ -1,4 +1,5 @@
 /** Principals and resources of policy checks, from the stored aspects. */
+import { appendAll } from "../../lib/lists.ts";
 import type { Stored, StoredEntities } from "../stored-entities.ts";
 import { type PolicyResource, type Principal, propertyTexts } from "./policy.ts";
 
@@ -34,7 +35,7 @@ export async function findPrincipal(
     // Removed groups have no members.
     if (standingOf(group) === "removed") continue;
     groups.push(urn);
-    roles.push(...urnsIn(group, "roleMembership", "roles"));
+    appendAll(roles, urnsIn(group, "roleMembership", "roles"));
   }
   return { urn, groups, roles };
 }

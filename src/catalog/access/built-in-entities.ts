@@ -8,6 +8,7 @@ import { readFileSync } from "node:fs";
 import { CatalogError } from "../../core/errors.ts";
 import { revision } from "../../core/position.ts";
 import { entityStream } from "../../core/stream.ts";
+import { appendAll } from "../../lib/lists.ts";
 import type { Model } from "../../model/model.ts";
 import { type HistoryLog, readBeginnings } from "../../projector/history.ts";
 import type { Catalog, Proposal } from "../catalog.ts";
@@ -109,7 +110,10 @@ async function missingIn(
         .map((name) => beginnings.get(name) ?? log.readStream(name, revision(0), { limit: 1 })),
     );
     const some = entities.slice(from, from + readsMax);
-    missing.push(...some.filter((_, i) => first[i]?.length === 0));
+    appendAll(
+      missing,
+      some.filter((_, i) => first[i]?.length === 0),
+    );
   }
   return missing;
 }

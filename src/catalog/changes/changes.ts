@@ -13,7 +13,7 @@ import { lastOf, type Position, START } from "../../core/position.ts";
 import { entityStream, parseStream, type StreamName, timeseriesStream } from "../../core/stream.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 import { fillPrevious, type ValueHistory } from "../../feed/previous-values.ts";
-import { formatNumber } from "../../lib/format-number.ts";
+import { formatNumber } from "../../lib/format.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
 import { mergeStreams } from "../../log/merged-streams.ts";
 import type { Model } from "../../model/model.ts";

@@ -7,7 +7,8 @@ import { CatalogError, isUnreadable } from "../../core/errors.ts";
 import type { PlatformEvent } from "../../core/platform-event.ts";
 import type { Position } from "../../core/position.ts";
 import type { PlatformEventsOf } from "../../feed/platform-events.ts";
-import { formatNumber } from "../../lib/format-number.ts";
+import { formatNumber } from "../../lib/format.ts";
+import { appendAll } from "../../lib/lists.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
 import { type Catalog, type ChangeEntry, type ChangesFilter, changesMax } from "../catalog.ts";
 import { createPause } from "../chunks.ts";
@@ -49,7 +50,7 @@ export function createPoll({ log, decode, platformEventsOf, changes }: Dependenc
     const events: PlatformEvent[] = [];
     const pause = createPause();
     for (const one of found) {
-      events.push(...platformEventsOf(one));
+      appendAll(events, platformEventsOf(one));
       const { position } = one.change;
       if (events.length >= eventsMax) return { events, position };
       const pausing = pause();

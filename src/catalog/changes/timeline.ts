@@ -18,6 +18,7 @@ import {
 import { changeCategories } from "../../core/timeline/semantic-facts.ts";
 import { nearest } from "../../lib/did-you-mean.ts";
 import type { JsonObject } from "../../lib/json.ts";
+import { maxOf } from "../../lib/lists.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
 import type { Addresses } from "../address.ts";
@@ -183,7 +184,7 @@ function categoriesOf(names: readonly string[]): ReadonlySet<string> {
 
 function greatest(changes: readonly SemanticChange[]): SemanticChangeType {
   const ranks = changes.map(({ semVerChange }) => rankOf(semVerChange));
-  return semanticChangeTypes[Math.max(...ranks)] ?? "NONE";
+  return semanticChangeTypes[maxOf(ranks)] ?? "NONE";
 }
 
 /** The first is 0.0.0; writes of one millisecond have one version. */

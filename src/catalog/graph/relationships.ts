@@ -11,7 +11,7 @@ import { NO_RUN_ID } from "../../core/change.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../../core/urn.ts";
 import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
-import { formatNumber } from "../../lib/format-number.ts";
+import { formatNumber } from "../../lib/format.ts";
 import { keyValue } from "../../model/entity-key.ts";
 import type { Model } from "../../model/model.ts";
 import type { Direction, GraphReader, NeighboursQuery, Stamps } from "../../views/graph/graph.ts";

@@ -9,6 +9,7 @@ import { CatalogError } from "../../core/errors.ts";
 import { type CheckedCriterion, type Filter, readFilter } from "../../core/query/filter.ts";
 import { entityTypeOf, parseUrn, type UrnLimits, withNamespace } from "../../core/urn.ts";
 import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
+import { appendAll, maxOf, minOf } from "../../lib/lists.ts";
 import { holds } from "../../views/search/evaluate.ts";
 import type {
   Condition,
@@ -166,7 +167,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
       const ordered = [...(await plan.hitsOf(answer)), ...columns].sort(
         (a, b) => place(a) - place(b),
       );
-      hits.push(...ordered.slice(skip, skip + pageSize - hits.length));
+      appendAll(hits, ordered.slice(skip, skip + pageSize - hits.length));
       skip = 0;
     }
     return hits;
@@ -355,10 +356,10 @@ function degreeMax(filter: Filter | undefined): number {
   const furthest = groups.map((criteria) => {
     const bounds = criteria
       .filter(({ field, negated }) => field === DEGREE && !negated)
-      .map(({ texts }) => Math.max(...texts.map(Number)));
-    return Math.min(Number.POSITIVE_INFINITY, ...bounds.map((one) => (one > 0 ? one : Infinity)));
+      .map(({ texts }) => maxOf(texts.map(Number)));
+    return minOf([Number.POSITIVE_INFINITY, ...bounds.map((one) => (one > 0 ? one : Infinity))]);
   });
-  return Math.max(...furthest);
+  return maxOf(furthest);
 }
 
 /** Number of hits that the scroll has returned. */

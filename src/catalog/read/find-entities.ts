@@ -3,10 +3,10 @@
  * entity that does not exist is returned with `exists: false`, without the aspect that its urn
  * implies. `too_large` if the reply is too large.
  */
-
 import { currentAspect, type EntityState } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
+import { appendAll } from "../../lib/lists.ts";
 import type { Model } from "../../model/model.ts";
 import type { AspectReader } from "../../views/aspects/aspect-table.ts";
 import type { Address, Addresses } from "../address.ts";
@@ -48,7 +48,7 @@ export function createFinds(
         const entityAt = (address: Address, i: number) => entityOf(address, found[i], wanted);
         const made = await inSlices(page, entityAt, pause);
         for (const { aspects } of made) for (const { value } of aspects) bytes += value.length;
-        entities.push(...made);
+        appendAll(entities, made);
         if (bytes > answerBytesMax && known.length > 1) throw tooLarge(known.length);
       }
       return entities;

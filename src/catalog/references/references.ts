@@ -10,6 +10,7 @@
 import { currentAspect, type EntityState } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { entityTypeOf, parseUrn, type UrnLimits, withNamespace } from "../../core/urn.ts";
+import { appendAll } from "../../lib/lists.ts";
 import type { Entity, Model } from "../../model/model.ts";
 import type { GraphReader } from "../../views/graph/graph.ts";
 import type { SearchReader } from "../../views/search/search.ts";
@@ -158,7 +159,7 @@ export function createDeleteReferences(dependencies: Dependencies): DeleteRefere
         : await remove(batch, urn, caller);
       const related = done.referring.flatMap((one) => one.related);
       total += related.length;
-      relatedAspects.push(...related.slice(0, shownMax - relatedAspects.length));
+      appendAll(relatedAspects, related.slice(0, shownMax - relatedAspects.length));
       if (done.position !== undefined) last = done;
     }
     return { total, relatedAspects, position: last.position };

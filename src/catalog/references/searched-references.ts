@@ -4,6 +4,7 @@
  * DeleteEntityService). The search view finds the entities with such aspects.
  */
 import { entityTypeOf } from "../../core/urn.ts";
+import { appendAll } from "../../lib/lists.ts";
 import type { Model } from "../../model/model.ts";
 import {
   type Condition,
@@ -109,7 +110,10 @@ export function createSearchedReferences(
           facets: [],
           uncounted: true,
         });
-        urns.push(...hits.map(({ document }) => document.urn));
+        appendAll(
+          urns,
+          hits.map(({ document }) => document.urn),
+        );
         after = hits.at(-1)?.cursor;
         if (hits.length < hitsMax) return urns;
       }

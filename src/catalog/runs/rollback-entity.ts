@@ -19,6 +19,7 @@ import {
   rollBackAspect,
 } from "../../core/rollback.ts";
 import { entityStream, type StreamName, timeseriesStream } from "../../core/stream.ts";
+import { appendAll } from "../../lib/lists.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
 import type { Entity } from "../../model/model.ts";
 import type { Projection } from "../../projector/sink.ts";
@@ -130,7 +131,7 @@ export async function rollBackEntity(
   const ends = hides && writes.get("status")?.at(-1)?.decided !== true ? "hidden" : undefined;
   if (ends !== undefined) commands.push(softDelete(run));
   const events: EventCommand[] = [];
-  for (const one of seriesRolledBack) events.push(...(await eventsOf(tools, urn, one, run)));
+  for (const one of seriesRolledBack) appendAll(events, await eventsOf(tools, urn, one, run));
   return { ...found, commands, events, ends };
 }
 

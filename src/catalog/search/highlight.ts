@@ -1,4 +1,5 @@
 /** Matches of a hit, with long values cut around the match, and the explanation of its score. */
+import { appendAll, minOf } from "../../lib/lists.ts";
 import { evaluate, type Match } from "../../views/search/evaluate.ts";
 import type { Condition, Expression, SearchDocument } from "../../views/search/search.ts";
 import type { SearchWords } from "./expression.ts";
@@ -30,7 +31,7 @@ function createExcerpts(
     const lower = value.toLowerCase();
     const written = [...sought.texts, ...sought.runs.map((run) => run.join(" "))];
     const offsets = written.map((text) => lower.indexOf(text)).filter((offset) => offset >= 0);
-    if (offsets.length > 0) return Math.min(...offsets);
+    if (offsets.length > 0) return minOf(offsets);
     left -= value.length;
     return left < 0 ? 0 : offsetOfWords(value, sought.runs, words);
   }
@@ -57,7 +58,10 @@ function offsetOfWords(
   }[] = [];
   for (const { 0: piece, index: at } of value.matchAll(/\S+/g)) {
     for (const { parts, joined } of tokensOf(piece)) {
-      found.push(...parts.map((word, i) => ({ word, joined: i === 0 ? joined : undefined, at })));
+      appendAll(
+        found,
+        parts.map((word, i) => ({ word, joined: i === 0 ? joined : undefined, at })),
+      );
     }
   }
   const begins = (at: number): boolean =>

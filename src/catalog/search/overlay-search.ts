@@ -3,6 +3,7 @@
  * with the score 1. A facet that returns its most frequent values must return all values of these
  * documents.
  */
+import { appendAll } from "../../lib/lists.ts";
 import { fieldValues } from "../../views/search/evaluate.ts";
 import {
   type Cursor,
@@ -54,7 +55,7 @@ async function searchWhole(reader: Searching, query: SearchQuery): Promise<Searc
   for (let last = hits.length; last === hitsMax && hits.length < count; ) {
     const [from, rest] = [start + hits.length, count - hits.length];
     const next = await reader.search({ ...query, start: from, count: rest, facets: [] });
-    hits.push(...next.hits);
+    appendAll(hits, next.hits);
     last = next.hits.length;
   }
   return { ...answer, hits };

@@ -4,6 +4,7 @@ import { decide, isEnd } from "../../core/decide.ts";
 import { currentAspect, type EntityState } from "../../core/entity-state.ts";
 import type { Revision } from "../../core/position.ts";
 import { entityStream, type StreamName, timeseriesStream } from "../../core/stream.ts";
+import { appendAll } from "../../lib/lists.ts";
 import type { Append } from "../../log/change-log.ts";
 import type { Addresses } from "../address.ts";
 import { labelled } from "../labels.ts";
@@ -121,7 +122,7 @@ export function createWriteDecider(parts: Parts): WriteDecider {
       const id = appendId(key, stream);
       appends.push({ stream, expected: state.revision, records: changes.map(encode), id });
     }
-    appends.push(...eventAppends);
+    appendAll(appends, eventAppends);
     // Deleting an entity deletes its events.
     const ended = changes.some(
       ({ changeType, aspect }) => changeType === "DELETE" && aspect === entity.keyAspect,

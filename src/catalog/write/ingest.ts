@@ -3,8 +3,8 @@
  *
  *   address → validate → load the entities → decide → append → acknowledge
  *
- * Decisions use the newest states when they are appended (sliced-decisions.ts), so that requests of one
- * process do not lose races against each other. After a lost race against another writer of the log,
+ * A decision is made on the newest states and appended at once (sliced-decisions.ts), so that requests of
+ * one process do not lose races against each other. After a lost race against another writer of the log,
  * the request is decided again on the new state. After `attemptsMax` lost races it fails with
  * `conflict` (HTTP 409). A rejection is decided again once, if another writer has changed the entity
  * since it was read.
@@ -63,7 +63,7 @@ interface Dependencies extends RequestAppendsParts {
 }
 
 export interface Ingestion {
-  /** `request` is the request of the caller's idempotency key; the proposals when absent. */
+  /** `request`: what the idempotency key of the caller stands for; the proposals when absent. */
   ingest(proposals: readonly Proposal[], caller: Caller, request?: unknown): Promise<Ingested>;
   /**
    * Appends one timeseries change unchanged; the entity need not exist. The idempotency key applies
@@ -230,7 +230,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
         // Lost every time with the view's state: the view may skip the last records of the stream.
         if (attempt >= attemptsMax - 1) streamEnds.set(error.stream, await endOf(error));
         if (attempt >= attemptsMax) {
-          const message = `lost the race for ${error.stream} ${attempt} times`;
+          const message = `other writers changed ${error.stream} during all ${attempt} attempts`;
           const options = { hint: "Send the request again", cause: error };
           throw inPart(new CatalogError("conflict", message, options), asked, writeRequests);
         }

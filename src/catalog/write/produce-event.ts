@@ -5,7 +5,7 @@ import { PLATFORM_EVENT, type PlatformEvent } from "../../core/platform-event.ts
 import { lastOf, type Position } from "../../core/position.ts";
 import { PLATFORM_EVENTS } from "../../core/stream.ts";
 import { HALF } from "../../core/urn.ts";
-import { formatNumber } from "../../lib/format-number.ts";
+import { formatNumber } from "../../lib/format.ts";
 import { parsedValue } from "../../lib/json.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import type { Catalog } from "../catalog.ts";

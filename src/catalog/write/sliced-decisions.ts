@@ -5,6 +5,7 @@
  * The result therefore equals that of one synchronous step over all write requests.
  */
 import type { EntityState } from "../../core/entity-state.ts";
+import { appendAll } from "../../lib/lists.ts";
 import { createPause, type Pause } from "../chunks.ts";
 import { computeAhead } from "./computed-ahead.ts";
 import {
@@ -132,7 +133,7 @@ export async function decideInSlices(
     const loaded = await load(writeRequests.slice(i, i + LOADED_MAX));
     const refused = await decideAll(loaded);
     if (refused !== undefined) return () => refused;
-    all.push(...loaded);
+    appendAll(all, loaded);
   }
   for (let round = 1; round < ROUNDS_MAX; round++) {
     const outdated = all.filter(isOutdated);

@@ -4,6 +4,7 @@
  */
 import stringWidth from "string-width";
 import wrapAnsi from "wrap-ansi";
+import { maxOf } from "../../lib/lists.ts";
 
 export type TableCell = string | number;
 
@@ -17,7 +18,7 @@ export function table(
   width = Number.POSITIVE_INFINITY,
 ): string {
   const cells = [heads, ...rows.map((row) => row.map(textOf))];
-  const natural = heads.map((_, at) => Math.max(...cells.map((row) => stringWidth(row[at] ?? ""))));
+  const natural = heads.map((_, at) => maxOf(cells.map((row) => stringWidth(row[at] ?? ""))));
   const widths = fitted(natural, width - gap * (heads.length - 1));
   if (widths === undefined) return blocks(heads, cells.slice(1), width);
   // A column of numbers is read from its end.
@@ -30,10 +31,10 @@ function fitted(natural: readonly number[], available: number): readonly number[
   const widths = [...natural];
   let excess = widths.reduce((sum, width) => sum + width, 0) - available;
   while (excess > 0) {
-    const widest = Math.max(...widths);
+    const widest = maxOf(widths);
     if (widest <= columnMin) return undefined;
     const at = widths.indexOf(widest);
-    const next = Math.max(columnMin, ...widths.filter((width) => width < widest));
+    const next = maxOf([columnMin, ...widths.filter((width) => width < widest)]);
     const step = Math.min(excess, widest - next || 1);
     widths[at] = widest - step;
     excess -= step;
@@ -47,7 +48,7 @@ function lines(
   numeric: readonly boolean[],
 ): readonly string[] {
   const wrapped = row.map((cell, at) => wrap(cell, widths[at] ?? 0));
-  const height = Math.max(1, ...wrapped.map((cell) => cell.length));
+  const height = maxOf([1, ...wrapped.map((cell) => cell.length)]);
   return Array.from({ length: height }, (_, line) =>
     wrapped
       .map((cell, at) => {

@@ -1,4 +1,5 @@
 /** The difference of two JSON values as a JSON Patch (RFC 6902) that makes the second of the first. */
+import { appendAll } from "../../lib/lists.ts";
 import { sameJson } from "../../lib/same-json.ts";
 
 export interface JsonDiffOperation {
@@ -29,7 +30,8 @@ function listDiff(
 ): readonly JsonDiffOperation[] {
   const both = Math.min(before.length, after.length);
   const operations: JsonDiffOperation[] = [];
-  for (let i = 0; i < both; i++) operations.push(...jsonDiff(before[i], after[i], `${path}/${i}`));
+  for (let i = 0; i < both; i++)
+    appendAll(operations, jsonDiff(before[i], after[i], `${path}/${i}`));
   // From the end, so that the places before stay what they are.
   for (let i = before.length - 1; i >= both; i--)
     operations.push({ op: "remove", path: `${path}/${i}` });

@@ -4,7 +4,7 @@
  * patching another property, works after a definition has changed.
  */
 
-import { listed } from "../../lib/format-list.ts";
+import { listed } from "../../lib/format.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import { sameJson } from "../../lib/same-json.ts";
 import { CatalogError } from "../errors.ts";

@@ -3,7 +3,7 @@
  * version sets, logical parents, settings of structured properties, prompts of forms.
  */
 
-import { listed } from "../../lib/format-list.ts";
+import { listed } from "../../lib/format.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import { sameJson } from "../../lib/same-json.ts";
 import { CatalogError } from "../errors.ts";

@@ -3,7 +3,7 @@
  * after the schema check and before the comparison with the current value. They are pure and change
  * none of their arguments.
  */
-import { listed } from "../../lib/format-list.ts";
+import { listed } from "../../lib/format.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import { CatalogError } from "../errors.ts";
 import { refusalOfDefinition } from "./definition-changes.ts";

@@ -3,6 +3,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Admin } from "kafkajs";
+import { minOf } from "../../lib/lists.ts";
 import type { ServerAddress } from "../../storage/view-origin.ts";
 import { readBrokerVersion } from "./broker-version.ts";
 import { checkpointTopic, readCheckpoint } from "./checkpoint.ts";
@@ -67,7 +68,7 @@ async function topicFindings(
       "max.message.bytes": bytes = eventBytesMax,
       "min.insync.replicas": insync = 1,
     } = settings.get(name) ?? {};
-    const copies = Math.min(...partitions.map(({ replicas }) => replicas.length));
+    const copies = minOf(partitions.map(({ replicas }) => replicas.length));
     if (copies === 1 && brokers.length > 1) {
       findings.push(
         `The topic "${name}" has one replica though there are ${brokers.length} brokers: its messages are lost with one of them. Reassign it to more brokers.`,

@@ -2,6 +2,7 @@
 import { NO_RUN_ID } from "../../core/change.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
+import { maxOf } from "../../lib/lists.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import type { Viewer } from "../context.ts";
 import type { LoadedEntity } from "../entity-loader.ts";
@@ -16,7 +17,7 @@ export function lastIngestedOf({ found }: LoadedEntity): number | null {
   const times = (found?.aspects ?? [])
     .filter(({ system }) => [system.runId, system.lastRunId].some(isRun))
     .map(({ system }) => system.lastObserved);
-  return times.length === 0 ? null : Math.max(...times);
+  return times.length === 0 ? null : maxOf(times);
 }
 
 const isRun = (runId: string | undefined) => (runId ?? NO_RUN_ID) !== NO_RUN_ID;

@@ -1,6 +1,6 @@
 /** Pages, filters and order of lists that are scanned: tokens, policies, ingestion sources. */
 import { CatalogError } from "../../core/errors.ts";
-import { listed } from "../../lib/format-list.ts";
+import { listed } from "../../lib/format.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import type { Maybe } from "../maybe.ts";
 import type { FacetFilter } from "./token-filter.ts";

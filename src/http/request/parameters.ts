@@ -1,7 +1,7 @@
 /** Query parameters and headers of a request, as its endpoint declares them. Others are ignored. */
 import type { IncomingHttpHeaders } from "node:http";
 import { CatalogError } from "../../core/errors.ts";
-import { formatNumber } from "../../lib/format-number.ts";
+import { formatNumber } from "../../lib/format.ts";
 import type { Endpoint, Parameter } from "../schemas/endpoint.ts";
 import type { Query } from "./query.ts";
 

@@ -9,6 +9,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { AsOfPoint, ReadView } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, position, START } from "../../core/position.ts";
+import { minOf } from "../../lib/lists.ts";
 import { asOfPointOf } from "../request/as-of-parameters.ts";
 import type { RequestState } from "../request/parse-request.ts";
 import type { ApiContext, ApiRequest, Endpoint, Reply } from "../schemas/endpoint.ts";
@@ -81,7 +82,7 @@ function answerNow(
   { context, state }: Exchange,
   reached = START,
 ): Reply | Promise<Reply> {
-  const least = Math.min(...views.map((view) => context.catalog.positionOf(view)));
+  const least = minOf(views.map((view) => context.catalog.positionOf(view)));
   const atLeast = (shown: number): Position => position(Math.max(shown, reached));
   state.shown = atLeast(least);
   const stale = staleAmong(views, context);

@@ -3,7 +3,7 @@
  * error is reported; others often follow from it.
  */
 import { CatalogError } from "../../core/errors.ts";
-import { formatNumber } from "../../lib/format-number.ts";
+import { formatNumber } from "../../lib/format.ts";
 
 /** An error of ajv with the invalid value (`verbose`). */
 export interface Finding {

@@ -3,6 +3,7 @@
  * that node through the cluster job queue (job-queue.ts); this node executes those of others.
  */
 import { CatalogError } from "../../core/errors.ts";
+import { appendAll } from "../../lib/lists.ts";
 import type { Unrestored } from "../../projector/parking/restore.ts";
 import type { Rebuilding } from "../../projector/rebuild/rebuilding.ts";
 import type { BuildProgress, RebuildProgress } from "../../projector/rebuild/staging.ts";
@@ -60,7 +61,7 @@ export function dispatchedRestore(
         const here = isElsewhere(one) ? undefined : await restoration.restore(urns, one);
         // Another node may have become the leader of the view meanwhile.
         const done = here?.every(({ elsewhere }) => elsewhere !== true);
-        unrestored.push(...(done ? (here ?? []) : await handOver(one, urns)));
+        appendAll(unrestored, done ? (here ?? []) : await handOver(one, urns));
       }
       return unrestored;
     },

@@ -3,9 +3,10 @@
  * and follow the log. The request counts in rows, as in DataHub. Each selected entity is restored as
  * a whole, with timeseries and edges, so that no stale row of it stays.
  *
- * Progress: the job records its counts and the last restored row in the log after each batch
- * (`run.report`). The response waits for the job up to `waitMsMax` and contains its batches so far
- * (restore-reply.ts); getEsTaskStatus (task-status.ts) and getJob return the counts afterwards.
+ * Progress: the job reports its counts and the last restored row after each batch, and the counts
+ * after each 20 entities (`run.report`); jobs.ts writes them to the log every two seconds at most. The
+ * response waits for the job up to `waitMsMax` and contains its batches so far (restore-reply.ts);
+ * getEsTaskStatus (task-status.ts) and getJob return the counts afterwards.
  */
 import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
 import type { Caller } from "../../catalog/catalog.ts";
@@ -27,13 +28,14 @@ import { type RestoredBatch, restoredText } from "./restore-reply.ts";
 
 /** Time that a response waits for the job, which continues afterwards. */
 const waitMsMax = 10_000;
-/** Names of streams in a page, and entities between two turns of the event loop. */
+/** Names of streams in a page. */
 const namesMax = 500;
+/** Entities between two turns of the event loop. */
 const entitiesPerTurnMax = 20;
 /** Length of a pattern or of a start urn: far more than a urn may have. */
 const charactersMax = 16_384;
 /** Entities of one message to the projector. */
-const entitiesPerGoMax = 100;
+const entitiesPerMessageMax = 100;
 /** Batches in a response: the last ones. */
 const batchesMax = 1_000;
 
@@ -51,7 +53,7 @@ interface Dependencies {
   readonly logger: { error(fields: object, message: string): void };
 }
 
-/** Checkpoint of a job: the last row, and the numbers of rows skipped and restored before. */
+/** Where a job resumes: after the last row, with the numbers of rows skipped and restored before. */
 interface RestoreCheckpoint {
   readonly urn: string;
   readonly aspect: string;
@@ -169,8 +171,8 @@ export function createRestoring(dependencies: Dependencies) {
     async function flush(): Promise<void> {
       const before = counts;
       const untaken = taken - batch.rows.length;
-      const report = async (part: RestoredBatch, whole: 0 | 1): Promise<void> => {
-        counts = withBatch(before, part, whole);
+      const report = async (part: RestoredBatch, completed: 0 | 1): Promise<void> => {
+        counts = withBatch(before, part, completed);
         const { lastUrn: urn, lastAspect: aspect, rowsMigrated, ignored } = part;
         const checkpoint = { urn, aspect, skipped, taken: untaken + rowsMigrated + ignored };
         await run.report(soFar(), aspect === "" ? undefined : checkpoint);
@@ -180,7 +182,8 @@ export function createRestoring(dependencies: Dependencies) {
       if (batches.length > batchesMax) batches.shift();
       batch = emptyBatch();
       await report(restored, 1);
-      if (request.batchDelayMs) await delay(request.batchDelayMs, undefined, run);
+      if (request.batchDelayMs)
+        await delay(request.batchDelayMs, undefined, { signal: run.signal });
     }
 
     const full = () => request.limit > 0 && taken >= request.limit;
@@ -203,7 +206,7 @@ export function createRestoring(dependencies: Dependencies) {
       passed.rows += current.length;
       if (current.length === 0) {
         if (skipped >= (request.start ?? 0)) batch.urns.add(urn);
-        if (batch.urns.size >= entitiesPerGoMax) await flush();
+        if (batch.urns.size >= entitiesPerMessageMax) await flush();
         continue;
       }
       for (const row of current) {
@@ -222,7 +225,7 @@ export function createRestoring(dependencies: Dependencies) {
     expected.end();
     await run.report({ ...counts, total: restoredOf(counts) });
     // The views of this process are restored; the others need a node with their projector.
-    if (elsewhere.size > 0) throw fedElsewhere(elsewhere);
+    if (elsewhere.size > 0) throw noProjectorFor(elsewhere);
   };
 
   /**
@@ -248,9 +251,9 @@ export function createRestoring(dependencies: Dependencies) {
       lastUrn: urns.at(-1) ?? "",
       lastAspect: "",
     };
-    for (let from = 0; from < urns.length; from += entitiesPerGoMax) {
+    for (let from = 0; from < urns.length; from += entitiesPerMessageMax) {
       run.signal.throwIfAborted();
-      const some = urns.slice(from, from + entitiesPerGoMax);
+      const some = urns.slice(from, from + entitiesPerMessageMax);
       const given = createDefaultAspects ? await dependencies.giveDefaults(some) : 0;
       await dependencies.restoreEdges(
         new Map(some.map((urn) => [urn, new Set(rows.get(urn)?.map(({ row }) => row.aspect))])),
@@ -261,18 +264,20 @@ export function createRestoring(dependencies: Dependencies) {
         if (one.elsewhere === true) elsewhere.add(one.view);
         dependencies.logger.error({ ...one, job: run.id }, "an entity could not be restored");
       }
-      const gone = some.flatMap((urn) => rows.get(urn) ?? []);
-      const known = gone.filter(({ urn, row }) => !failed.has(urn) && isKnown(model, row)).length;
-      const last = gone.at(-1);
+      const processed = some.flatMap((urn) => rows.get(urn) ?? []);
+      const known = processed.filter(
+        ({ urn, row }) => !failed.has(urn) && isKnown(model, row),
+      ).length;
+      const last = processed.at(-1);
       part = {
         ...part,
         rowsMigrated: part.rowsMigrated + known,
-        ignored: part.ignored + gone.length - known,
+        ignored: part.ignored + processed.length - known,
         defaultAspects: part.defaultAspects + given,
         restoreMs: performance.now() - begun,
         ...(last && { lastUrn: last.urn, lastAspect: last.row.aspect }),
       };
-      if (from + entitiesPerGoMax < urns.length) await onPart(part);
+      if (from + entitiesPerMessageMax < urns.length) await onPart(part);
     }
     return part;
   }
@@ -286,7 +291,7 @@ export function createRestoring(dependencies: Dependencies) {
       const end = await Promise.race([ended, delay(waitMsMax, undefined, { ref: false })]);
       const batches = done.get(id) ?? [];
       const job = end?.job;
-      if (job !== undefined && job.state !== "done") throw unended(job);
+      if (job !== undefined && job.state !== "done") throw jobEnded(job);
       const shown = { ...asked, lePitEpochMs: asked.lePitEpochMs ?? dependencies.now() };
       const completed = job !== undefined;
       const text = restoredText(shown, batches, { id, completed });
@@ -295,7 +300,7 @@ export function createRestoring(dependencies: Dependencies) {
   };
 }
 
-const fedElsewhere = (views: ReadonlySet<string>): CatalogError =>
+const noProjectorFor = (views: ReadonlySet<string>): CatalogError =>
   new CatalogError(
     "unavailable",
     `no projector is running for the views ${[...views].join(", ")}; the other views were restored`,
@@ -303,7 +308,7 @@ const fedElsewhere = (views: ReadonlySet<string>): CatalogError =>
   );
 
 /** The error for a job that failed or was cancelled while a response waited for it. */
-function unended({ id, state, error }: Job): CatalogError {
+function jobEnded({ id, state, error }: Job): CatalogError {
   const what = state === "cancelled" ? "was cancelled" : `failed: ${error ?? "internal error"}`;
   return new CatalogError("unavailable", `job "${id}" ${what}`, {
     hint: "Entities that it restored before stay restored",

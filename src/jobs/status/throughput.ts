@@ -6,6 +6,7 @@
  * the process.
  */
 import { type Position, START } from "../../core/position.ts";
+import { minOf } from "../../lib/lists.ts";
 
 type Positions = Readonly<Record<string, Position>>;
 
@@ -67,7 +68,7 @@ export function watchThroughput(parts: {
     for (const [view, position] of Object.entries(seen.positions)) moved(view, position);
     recent = [...recent, { time, head: seen.head, records: new Map(records) }];
     recent = recent.slice(-rateSamplesMax - 1);
-    noteHead(time, seen.head, Math.min(seen.head, ...Object.values(seen.positions)));
+    noteHead(time, seen.head, minOf([seen.head, ...Object.values(seen.positions)]));
   }
 
   /** Of heads that every view has passed only the newest is needed. */

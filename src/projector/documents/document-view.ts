@@ -16,6 +16,7 @@ import type { EntityState } from "../../core/entity-state.ts";
 import type { ValuePolicy } from "../../core/parked-values.ts";
 import { type Position, position, START } from "../../core/position.ts";
 import { boundedCache } from "../../lib/bounded-cache.ts";
+import { appendAll, maxOf } from "../../lib/lists.ts";
 import { EntityRejected, isPoison, type Parking, WHOLE_DOCUMENT } from "../parking/parking.ts";
 import type { Sink, View } from "../sink.ts";
 import { createValueParking } from "./value-parking.ts";
@@ -159,7 +160,7 @@ export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> 
   /** Waits until both views cover these touches. */
   async function awaitStates(touches: readonly Touch[], upTo?: Position): Promise<Folded> {
     const last = (some: readonly Touch[]): Position =>
-      position(Math.max(0, ...some.map((touch) => touch.position)));
+      position(maxOf([0, ...some.map((touch) => touch.position)]));
     const waiting = { waiter: `the view "${name}"`, msMax: statesMsMax };
     // A checkpoint stays behind over records that the view ignores, which touch nothing.
     const own = last(touches.filter(({ series }) => series === undefined));
@@ -273,7 +274,7 @@ export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> 
             held = 0;
           }
           const some = await foldAll(toFold.slice(from, from + STATES_MAX), upTo);
-          writes.push(...some.writes);
+          appendAll(writes, some.writes);
           held += some.chars;
         }
         await sink.apply(writes, upTo, record);

@@ -14,6 +14,7 @@ import { CatalogError, saidBy } from "../../core/errors.ts";
 import type { FailedValue, ParkedValue, ParkedValues } from "../../core/parked-values.ts";
 import { type Position, position, START } from "../../core/position.ts";
 import { parkingStream } from "../../core/stream.ts";
+import { appendAll } from "../../lib/lists.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import {
   decodeParking,
@@ -70,12 +71,12 @@ export interface Parking extends ParkedValues {
 
 const PAGE_MAX = 500;
 
-async function openParking(view: string, notes: ParkingStore, now: () => number): Promise<Parking> {
+async function openParking(view: string, store: ParkingStore, now: () => number): Promise<Parking> {
   const parked = new Map<string, Parked>();
   const dropped: ParkingRecord[] = [];
   const droppedRecords = new Set<Position>();
   const values = createParkedValues();
-  for (const record of await notes.load(view)) take(record);
+  for (const record of await store.load(view)) take(record);
 
   function take(record: ParkingRecord): void {
     const { kind, urn, aspect, version = 0, reason, time } = record;
@@ -90,7 +91,7 @@ async function openParking(view: string, notes: ParkingStore, now: () => number)
 
   async function write(record: Omit<ParkingRecord, "time">): Promise<void> {
     const full = { ...record, time: now() };
-    await notes.write(view, full);
+    await store.write(view, full);
     take(full);
   }
 
@@ -185,7 +186,7 @@ function createParkedValues() {
   };
 }
 
-export type ReadParking = Omit<Parking, "park" | "release" | "drop" | "settle">;
+export type ReadParking = Omit<Parking, "park" | "release" | "drop">;
 
 /** The parking of a view in the log, read-only. */
 export function readOnlyParking(
@@ -205,10 +206,10 @@ export async function openParkingOf(
     readonly name: string;
     readonly onParking?: ((parking: Parking) => void) | undefined;
   },
-  notes: ParkingStore,
+  store: ParkingStore,
   now: () => number,
 ): Promise<Parking> {
-  const parking = await openParking(name, notes, now);
+  const parking = await openParking(name, store, now);
   onParking?.(parking);
   return parking;
 }
@@ -223,7 +224,7 @@ export async function readParking(
     const from = records.length as Parameters<ChangeLog["readStream"]>[1];
     const page = await log.readStream(parkingStream(view), from, { limit: PAGE_MAX });
     if (page.length === 0) return records;
-    records.push(...page.map(decodeParking));
+    appendAll(records, page.map(decodeParking));
   }
 }
 

@@ -14,6 +14,7 @@
  */
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
+import { maxOf, minOf } from "../../lib/lists.ts";
 import { type ChangeLog, recordsBetween } from "../../log/change-log.ts";
 import type { ParkingRecord } from "../../log/codecs/parking-codec.ts";
 import type { Decode } from "../batch.ts";
@@ -179,7 +180,7 @@ export function createGenerationSwap(parts: GenerationSwapParts) {
   ): Promise<void> {
     const staged = await Promise.all(views.map((view) => openStagingParking(view, parked)));
     const from = await Promise.all(views.map(({ sink }) => sink.position()));
-    const parkings = { parkings: staged, from: Math.min(...from) as Position };
+    const parkings = { parkings: staged, from: minOf(from) as Position };
     const applier = createApplier({ log, decode, views, ...parkings });
     const behind = () => recordsBetween(log, applier.position(), highestPosition(asked));
     for (let round = 0; round < CATCH_UP_ROUNDS_MAX && behind() > NEAR; round++) {
@@ -260,7 +261,7 @@ export function createGenerationSwap(parts: GenerationSwapParts) {
 }
 
 const highestPosition = (some: readonly SwappableView[]): Position =>
-  Math.max(START, ...some.map(({ position }) => position)) as Position;
+  maxOf([START, ...some.map(({ position }) => position)]) as Position;
 
 const holdEnded = (view: string): CatalogError => cannotSwap(view, "its pause has ended");
 

@@ -15,6 +15,7 @@ import type { Worker } from "node:worker_threads";
 import { CatalogError, saidBy } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import { type Connection, connect } from "../../core/thread-calls.ts";
+import { maxOf } from "../../lib/lists.ts";
 import type { ParkingRecord } from "../../log/codecs/parking-codec.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import type { ProjectorProgress } from "../projector.ts";
@@ -178,7 +179,7 @@ export async function startProjectorThread(
     positions = Object.fromEntries(
       Object.entries(next).map(([view, { position }]) => [view, position]),
     );
-    wakeUps.reached(Math.max(0, ...Object.values(positions)));
+    wakeUps.reached(maxOf([0, ...Object.values(positions)]));
     stuck.update(errors());
     const moved = Object.keys(positions).some((view) => positions[view] !== before[view]);
     if (!moved) return;

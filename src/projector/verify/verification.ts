@@ -12,6 +12,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Position } from "../../core/position.ts";
 import { parseStream } from "../../core/stream.ts";
+import { appendAll } from "../../lib/lists.ts";
 import { countRecords } from "../../log/change-log.ts";
 import { changedSince } from "./entities/changed-entities.ts";
 import { entitiesOf } from "./entities/log-entities.ts";
@@ -76,7 +77,7 @@ export async function verifyViews(
     const stood = (await view.rows.position()) === position;
     const count = rows === undefined ? 0 : rows - (rowsOf(name) - missing + unexpected);
     if (stood && some === undefined) {
-      faults.push(...(await orphanRows(parts, view, { count, position })));
+      appendAll(faults, await orphanRows(parts, view, { count, position }));
     }
     const { upTo, faults: beyond } = await placeInLog(parts, position);
     findings.addFaults(name, [...faults, ...beyond]);

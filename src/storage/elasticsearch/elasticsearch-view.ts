@@ -5,10 +5,10 @@
  * With `bulk` a staging generation is built; the metadata of the live one stay unchanged until
  * `close`. The next build removes the indices of an interrupted one.
  */
-
 import type { estypes } from "@elastic/elasticsearch";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
+import { maxOf } from "../../lib/lists.ts";
 import { checkNotBehind, compareOrigin, modelAfter, type ServerView } from "../view-origin.ts";
 import { bulk, throwFailures } from "./bulk.ts";
 import { connect, type SearchServer, statusOf, type ViewSetting } from "./client.ts";
@@ -222,7 +222,7 @@ async function openLive<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Gen
 
   /** Reads the metadata, or creates those of an empty view. */
   async function begin(): Promise<FoundState<Kept>> {
-    const last = Math.max(0, ...(await generations.list()).map(({ generation }) => generation));
+    const last = maxOf([0, ...(await generations.list()).map(({ generation }) => generation)]);
     await generations.drop(() => true);
     return metadata.create(emptyState(shape, last + 1));
   }
@@ -334,7 +334,7 @@ async function openStaging<Kept>(parts: Parts<Kept>, view: ServerView): Promise<
   const { shape, generations, metadata } = parts;
   const live = (await metadata.find())?.state.generation ?? 0;
   const all = await generations.list();
-  const last = Math.max(live, ...all.map(({ generation }) => generation));
+  const last = maxOf([live, ...all.map(({ generation }) => generation)]);
   await generations.drop(({ generation }) => generation > live);
   const origin = { model: view.model ?? null, log: view.log?.id ?? null };
   let state = { ...emptyState(shape, last + 1), ...origin };

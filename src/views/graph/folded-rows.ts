@@ -1,4 +1,5 @@
 /** Folds the changes of an entity into its expected rows of the graph, in memory. */
+import { appendAll } from "../../lib/lists.ts";
 import type { Projection } from "../../projector/sink.ts";
 import type { Cell, FoldedRows, Row, RowShape } from "../../projector/verify/view-rows.ts";
 import type { Edge, GraphWrite } from "./graph.ts";
@@ -71,7 +72,7 @@ export const foldGraphRows =
       size: () => size,
       rows() {
         const rows: Row[] = [];
-        for (const edges of stated.values()) rows.push(...edges.values());
+        for (const edges of stated.values()) appendAll(rows, edges.values());
         return rows.sort(
           (a, b) =>
             Number(a[POSITION]) - Number(b[POSITION]) || Number(a[ORDINAL]) - Number(b[ORDINAL]),

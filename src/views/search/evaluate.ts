@@ -4,6 +4,7 @@
  *
  * A lone surrogate counts as U+FFFD on both sides, because stores only store valid Unicode.
  */
+import { appendAll, maxOf } from "../../lib/lists.ts";
 import type {
   Condition,
   DocumentText,
@@ -191,7 +192,7 @@ const matchOf = ({ field, value, boost }: DocumentText, how: MatchKind, weight: 
 
 function best(matches: readonly Match[]): Evaluation | undefined {
   if (matches.length === 0) return undefined;
-  return { score: Math.max(...matches.map(({ score }) => score)), matches };
+  return { score: maxOf(matches.map(({ score }) => score)), matches };
 }
 
 function sum(all: readonly Expression[], document: SearchDocument): Evaluation | undefined {
@@ -201,13 +202,13 @@ function sum(all: readonly Expression[], document: SearchDocument): Evaluation |
     const held = evaluate(one, document);
     if (held === undefined) return undefined;
     score += held.score;
-    matches.push(...held.matches);
+    appendAll(matches, held.matches);
   }
   return { score, matches };
 }
 
 const greatest = (held: readonly Evaluation[]): Evaluation => ({
-  score: Math.max(...held.map(({ score }) => score)),
+  score: maxOf(held.map(({ score }) => score)),
   matches: held.flatMap(({ matches }) => matches),
 });
 

@@ -206,7 +206,7 @@ export async function signOut(): Promise<void> {
   await loadSession();
 }
 
-interface GraphqlAnswer<T> {
+interface GraphqlResponse<T> {
   readonly data?: T | null;
   readonly errors?: readonly {
     readonly message: string;
@@ -220,7 +220,7 @@ interface GraphqlAnswer<T> {
 }
 
 async function sendGraphql<T>(query: string, variables: object, reads: boolean): Promise<T> {
-  const { value } = await send<GraphqlAnswer<T>>("/api/graphql", {
+  const { value } = await send<GraphqlResponse<T>>("/api/graphql", {
     body: { query, variables },
     reads,
   });

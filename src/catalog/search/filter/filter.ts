@@ -13,6 +13,7 @@ import {
   readFilter,
 } from "../../../core/query/filter.ts";
 import { nearest } from "../../../lib/did-you-mean.ts";
+import { appendAll } from "../../../lib/lists.ts";
 import { ownValue } from "../../../lib/own-value.ts";
 import { shortened } from "../../../lib/shortened.ts";
 import type { Condition } from "../../../views/search/search.ts";
@@ -160,7 +161,11 @@ function wantedBy(criteria: readonly CheckedCriterion[], fields: SearchFields): 
     const values = wanted.get(name) ?? [];
     const anyCase = condition === "IEQUAL";
     const exact = condition === "EQUAL" || condition === "IN" || anyCase;
-    if (exact && !negated) values.push(...texts.map((text) => ({ text, anyCase })));
+    if (exact && !negated)
+      appendAll(
+        values,
+        texts.map((text) => ({ text, anyCase })),
+      );
     wanted.set(name, values);
   }
   return wanted;

@@ -4,6 +4,7 @@
  */
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
+import { appendAll } from "../../../lib/lists.ts";
 import {
   type Condition,
   type Cursor,
@@ -165,7 +166,7 @@ async function below(
         expression: { kind: "all" },
         condition,
       };
-      found.push(...(await all(reader, scope, urnsMax)));
+      appendAll(found, await all(reader, scope, urnsMax));
     }
   }
   return found;

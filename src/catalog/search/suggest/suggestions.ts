@@ -4,6 +4,7 @@
  * near word of each word, or the last one.
  */
 import { CatalogError } from "../../../core/errors.ts";
+import { maxOf } from "../../../lib/lists.ts";
 import type { NearWord } from "../../../views/search/near-words.ts";
 import type { SearchWords } from "../expression.ts";
 import type { SearchSuggestion } from "../requests.ts";
@@ -33,7 +34,7 @@ export function planSuggestions(
     words,
     async read(nearWords, count) {
       const near = new Map(words.map((word, n) => [word, nearWords[n] ?? []]));
-      const most = Math.max(0, ...nearWords.map(({ length }) => length));
+      const most = maxOf([0, ...nearWords.map(({ length }) => length)]);
       const suggestions: SearchSuggestion[] = [];
       for (let n = 0; n < most; n++) {
         const { text, score } = replaced(input, runs, (word) => {

@@ -6,6 +6,7 @@
 import type { DefaultAspect } from "../../../core/decide.ts";
 import { currentAspect, type EntityState } from "../../../core/entity-state.ts";
 import { CatalogError } from "../../../core/errors.ts";
+import { appendAll } from "../../../lib/lists.ts";
 import type { Address, Addresses } from "../../address.ts";
 import type { Proposal } from "../../catalog.ts";
 import type { EntityCache } from "../entity-cache.ts";
@@ -73,7 +74,7 @@ export function createWriteDefaults(
     const missing: Proposal[] = [];
     for (const [i, address] of known.entries()) {
       const state = current[i];
-      if (state !== undefined) missing.push(...(await missingOf(address, state)));
+      if (state !== undefined) appendAll(missing, await missingOf(address, state));
     }
     if (missing.length > 0) await ingest(missing, {});
     return missing.length;

@@ -1,5 +1,6 @@
 /** `annals relationships` and `annals lineage`: the edges of an entity, and what it is made from or feeds. */
 import { dataOf } from "../../../client/client.ts";
+import { appendAll } from "../../../lib/lists.ts";
 import { entityTypeIn, requireEntity } from "../../client/model.ts";
 import type { Session } from "../../client/session.ts";
 
@@ -23,7 +24,7 @@ export async function relationships(
 ): Promise<void> {
   const directions = direction === "both" ? (["outgoing", "incoming"] as const) : [direction];
   const edges: Edge[] = [];
-  for (const each of directions) edges.push(...(await edgesOf(session, urn, types, each)));
+  for (const each of directions) appendAll(edges, await edgesOf(session, urn, types, each));
   if (edges.length === 0) await requireEntity(session.client, urn);
   await session.print({
     value: edges,

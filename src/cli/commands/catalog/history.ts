@@ -1,6 +1,7 @@
 /** `annals history` and `annals diff`: the changes of an entity, and the difference of two of its states. */
 import { type Change, dataOf } from "../../../client/client.ts";
 import { type JsonDiffOperation, jsonDiff } from "../../../core/patch/json-diff.ts";
+import { appendAll } from "../../../lib/lists.ts";
 import { aspectsOf, entityTypeIn, noEntity, requireAspect } from "../../client/model.ts";
 import type { Session } from "../../client/session.ts";
 import { UsageError } from "../../failure.ts";
@@ -64,7 +65,7 @@ async function changesOf(
         ...(aspects.length > 0 && { aspect: aspects.join(",") }),
       };
       const page = await dataOf(client.GET("/changes", { params: { query } }));
-      changes.push(...page.changes);
+      appendAll(changes, page.changes);
       at = page.position;
       bar.update(at, head);
       if (page.end) return changes;

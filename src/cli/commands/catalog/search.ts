@@ -1,5 +1,6 @@
 /** `annals list` and `annals search`: entities of a type, and entities that match a query. */
 import { type components, dataOf } from "../../../client/client.ts";
+import { appendAll } from "../../../lib/lists.ts";
 import type { PageArguments } from "../../arguments.ts";
 import { entityTypeIn } from "../../client/model.ts";
 import type { Session } from "../../client/session.ts";
@@ -26,7 +27,7 @@ export async function list(
     const { value } = await dataOf(read).finally(() => bar.update(urns.length, total));
     total = value.total;
     if (value.entities.length === 0) break;
-    urns.push(...value.entities);
+    appendAll(urns, value.entities);
   }
   bar.stop();
   await session.print({
@@ -123,8 +124,8 @@ async function scroll(
       const body = { ...query, count: pageMax, ...(scrollId !== undefined && { scrollId }) };
       const read = session.client.POST("/entities?action=scrollAcrossEntities", { body });
       page = (await dataOf(read)).value;
-      entities.push(...page.entities);
-      matches.push(...(page.metadata.matches ?? []));
+      appendAll(entities, page.entities);
+      appendAll(matches, page.metadata.matches ?? []);
       bar.update(entities.length, page.numEntities);
     } while (page.scrollId !== undefined);
     return { ...page, entities, metadata: { ...page.metadata, matches } };

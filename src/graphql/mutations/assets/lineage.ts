@@ -4,6 +4,7 @@
  */
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
+import { appendAll } from "../../../lib/lists.ts";
 import type { Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { stampOf } from "../changes.ts";
@@ -128,7 +129,7 @@ async function updateLineage(_: never, { input }: { input: LineageInput }, viewe
     const key = `${location.aspect} ${urn}`;
     const patch = patches.get(key) ?? { urn, aspect: location.aspect, operations: [] };
     patches.set(key, patch);
-    patch.operations.push(...operationsFor(op, edge, location, viewer));
+    appendAll(patch.operations, operationsFor(op, edge, location, viewer));
   }
   const proposals = Array.from(patches.values(), ({ urn, aspect, operations }) =>
     patchOf(urn, aspect, operations),

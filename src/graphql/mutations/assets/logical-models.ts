@@ -6,6 +6,7 @@ import type { Proposal } from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import type { JsonObject } from "../../../lib/json.ts";
+import { appendAll } from "../../../lib/lists.ts";
 import type { Viewer } from "../../context.ts";
 import { memberAt, objectsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
@@ -194,7 +195,10 @@ async function updateLogicalModelSchema(
       ({ parent }) => datasetOf(parent) === urn,
     );
     const gone = columns.filter(({ parent }) => ended.has(parent));
-    proposals.push(...gone.map((one) => unlinked(one.urn)));
+    appendAll(
+      proposals,
+      gone.map((one) => unlinked(one.urn)),
+    );
     if (gone.length > 0 && gone.length === columns.length) proposals.push(unlinked(child));
   }
   return write(proposals, viewer, toModel);

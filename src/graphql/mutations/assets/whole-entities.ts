@@ -4,6 +4,7 @@
  */
 import type { Proposal } from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
+import { appendAll } from "../../../lib/lists.ts";
 import type { Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
@@ -200,7 +201,7 @@ async function updateDatasets(
   }
   const proposals: Proposal[] = [];
   for (const { urn, update } of members) {
-    proposals.push(...(await proposalsFor("dataset", urn, update, viewer)));
+    appendAll(proposals, await proposalsFor("dataset", urn, update, viewer));
   }
   await write(proposals, viewer);
   return urns.map(entityOf);

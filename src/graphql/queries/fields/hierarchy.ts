@@ -1,4 +1,5 @@
 /** Ancestors of an entity, nearest first, and one step of lineage. */
+import { maxOf } from "../../../lib/lists.ts";
 import type { Resolver, Viewer } from "../../context.ts";
 import type { LoadedEntity } from "../../entity-loader.ts";
 import { memberAt, stringsIn } from "../../mapping/mapping.ts";
@@ -102,7 +103,7 @@ async function lineage({ urn }: EntitySource, { input }: { input: LineageInput }
   return {
     start,
     count: relationships.length,
-    total: merged ? Math.max(all.size, ...pages.map(({ total }) => total)) : (pages[0]?.total ?? 0),
+    total: merged ? maxOf([all.size, ...pages.map(({ total }) => total)]) : (pages[0]?.total ?? 0),
     filtered: page.length - relationships.length,
     relationships: relationships.map((one) => ({
       ...one,

@@ -1,5 +1,6 @@
 /** Health of an asset, its incidents and its contract. */
 import { entityTypeOf } from "../../../core/urn.ts";
+import { maxOf } from "../../../lib/lists.ts";
 import type { Resolver, Viewer } from "../../context.ts";
 import type { LoadedEntity } from "../../entity-loader.ts";
 import { memberAt, objectsIn } from "../../mapping/mapping.ts";
@@ -107,7 +108,7 @@ function statusOfType(type: unknown, runs: readonly AssertionRun[]): object {
   const [status, own] = failing.length > 0 ? ["FAIL", failing] : ["PASS", runs];
   return {
     ...{ type, status, total: runs.length, statusCount: own.length },
-    lastStatusResultAt: Math.max(...own.map(({ time }) => time)),
+    lastStatusResultAt: maxOf(own.map(({ time }) => time)),
   };
 }
 

@@ -1,10 +1,10 @@
 /** Changes of a document: the members of its info that each write changed. */
-
 import { toRead } from "../../../auth/policies/privileges.ts";
 import type { ChangeEntry } from "../../../catalog/catalog.ts";
 import type { Position } from "../../../core/position.ts";
 import { dayMs } from "../../../lib/calendar.ts";
 import { type JsonObject, jsonObject } from "../../../lib/json.ts";
+import { appendAll } from "../../../lib/lists.ts";
 import { sameJson } from "../../../lib/same-json.ts";
 import type { Resolver, Viewer } from "../../context.ts";
 import { memberAt } from "../../mapping/mapping.ts";
@@ -71,7 +71,7 @@ async function changeHistory({ urn }: EntitySource, asked: HistoryInput, viewer:
     const within = page.changes.filter(
       ({ change }) => change.created.time >= from && change.created.time <= to,
     );
-    shown.push(...within.flatMap(changesIn));
+    appendAll(shown, within.flatMap(changesIn));
     // Details have whole texts: only the newest changes are kept.
     if (shown.length > limit) shown.splice(0, shown.length - limit);
     if (page.end) break;

@@ -5,7 +5,7 @@
 import { CatalogError } from "../../../core/errors.ts";
 import type { Restored, RestoreRequest } from "../../../jobs/operations.ts";
 import { restoredMembers } from "../../../jobs/restore/restore-reply.ts";
-import { groupDigits } from "../../../lib/format-number.ts";
+import { groupDigits } from "../../../lib/format.ts";
 import { atLeast } from "../../request/parameters.ts";
 import {
   complete,

@@ -4,6 +4,7 @@
  */
 import type { Catalog, TimeseriesQuery } from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
+import { appendAll } from "../../../lib/lists.ts";
 import { type Endpoint, objectWith } from "../../schemas/endpoint.ts";
 import type { ModelNames } from "../../schemas/openapi-forms.ts";
 import * as forms from "../../schemas/openapi-schemas.ts";
@@ -138,7 +139,7 @@ async function page(
     const left = eventsIn(json, urn, asked).slice(sent);
     const fresh = left.slice(0, room);
     const last = fresh.at(-1);
-    results.push(...fresh);
+    appendAll(results, fresh);
     if (last !== undefined && left.length > room) {
       return { scrollId: scrollIdOf({ urn, ...upTo(last, fresh, cursor) }), results };
     }

@@ -2,7 +2,7 @@
 import type { Ingested, Proposal } from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { jsonObject } from "../../../lib/json.ts";
-import { withConditions } from "../../request/preconditions.ts";
+import { withConditions } from "../../request/condition-headers.ts";
 import {
   type ApiContext,
   type ApiRequest,

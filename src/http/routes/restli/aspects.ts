@@ -2,7 +2,7 @@
 import { type Proposal, proposalsMax, type TimeseriesQuery } from "../../../catalog/catalog.ts";
 import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
 import { eachOf, openSystemMetadata } from "../../request/body/system-metadata.ts";
-import { withConditions } from "../../request/preconditions.ts";
+import { withConditions } from "../../request/condition-headers.ts";
 import {
   complete,
   type Endpoint,

@@ -1,6 +1,6 @@
 /** GraphQL: one endpoint, at the path that most clients use; address.ts has the aliases. */
 import type { GraphqlRequest, GraphqlServer } from "../../../graphql/graphql-server.ts";
-import { asked } from "../../request/preconditions.ts";
+import { asked } from "../../request/condition-headers.ts";
 import { type Endpoint, objectWith, type Reply } from "../../schemas/endpoint.ts";
 
 export interface GraphqlOptions {

@@ -4,6 +4,7 @@
  * have no token for this service. Registering what is not there yet is judged by the registry.
  */
 import type { RegisteredSchema, SchemaRegistry } from "../../../feed/schema-registry.ts";
+import { appendAll } from "../../../lib/lists.ts";
 import { REGISTRY } from "../../response/schema-registry-format.ts";
 import {
   type ApiRequest,
@@ -96,7 +97,10 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       const found: object[] = [];
       for (const name of await subjectsLike(registry, parameters)) {
         const versions = await registry.versions(name);
-        found.push(...(parameters.latestOnly === true ? versions.slice(-1) : versions).map(shown));
+        appendAll(
+          found,
+          (parameters.latestOnly === true ? versions.slice(-1) : versions).map(shown),
+        );
       }
       return found;
     },

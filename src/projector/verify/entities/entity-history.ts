@@ -6,6 +6,7 @@ import type { PlacedChange } from "../../../core/change.ts";
 import { revision } from "../../../core/position.ts";
 import type { StreamName } from "../../../core/stream.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
+import { appendAll } from "../../../lib/lists.ts";
 import type { LogRecord } from "../../../log/change-log.ts";
 import { isLastPage } from "../../../log/merged-streams.ts";
 import type { Decode } from "../../batch.ts";
@@ -53,7 +54,7 @@ export async function readHistory(
   const changes = sources.flatMap(({ page }) => decodedPage(parts, page));
   const extra = [...truncations, ...forgetsAffecting(urn, changes, parts)];
   if (sources.length < 2 && extra.length === 0) return changes;
-  changes.push(...extra);
+  appendAll(changes, extra);
   return changes.sort((a, b) => a.position - b.position);
 }
 

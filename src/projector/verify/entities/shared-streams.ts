@@ -5,6 +5,7 @@
 import type { PlacedChange } from "../../../core/change.ts";
 import { revision } from "../../../core/position.ts";
 import { parseStream, type StreamName, timeseriesStream } from "../../../core/stream.ts";
+import { appendAll } from "../../../lib/lists.ts";
 import type { Decode } from "../../batch.ts";
 import { entityStreams, type HistoryLog, timeseriesAspects } from "../../history.ts";
 import { type ReadParking, readOnlyParking } from "../../parking/parking.ts";
@@ -42,7 +43,7 @@ export async function readSharedStreams(
     const of = parseStream(name);
     if (of?.kind !== "truncation") continue;
     const found = truncations.get(of.entityType) ?? [];
-    found.push(...(await changesOf(log, decode, name)));
+    appendAll(found, await changesOf(log, decode, name));
     truncations.set(of.entityType, found);
   }
   for (const found of truncations.values()) found.sort((a, b) => a.position - b.position);

@@ -10,6 +10,7 @@ import type { PlacedChange } from "../../../core/change.ts";
 import { saidBy } from "../../../core/errors.ts";
 import type { Position } from "../../../core/position.ts";
 import type { StreamName } from "../../../core/stream.ts";
+import { appendAll, minOf } from "../../../lib/lists.ts";
 import type { Decode } from "../../batch.ts";
 import type { HistoryLog } from "../../history.ts";
 import type { ReadParking } from "../../parking/parking.ts";
@@ -71,7 +72,7 @@ export function createVerifier(parts: {
     const held = await Promise.all(views.map(({ rows }) => rows.read(urns)));
     if (fresh || shared === undefined) shared = await readSharedStreams(log, decode, names);
     const sharedNow = shared;
-    const done = Math.min(entities.length, ...held.map(({ rows }) => rows.length));
+    const done = minOf([entities.length, ...held.map(({ rows }) => rows.length)]);
     const some = entities.slice(0, done);
     const streams = some.map((one) => one.streams ?? sharedNow.streamsOf(one.urn));
     const beginnings = await beginningsOf(log, streams.flat());
@@ -117,7 +118,7 @@ export function createVerifier(parts: {
         while (again.length > 0) {
           const looked = await verifySome(views, again, uncounted, true);
           again = again.slice(looked.done);
-          for (const found of looked.found) differences.push(...found.differences);
+          for (const found of looked.found) appendAll(differences, found.differences);
         }
       }
       return { records, differences, rows: counts.rows };

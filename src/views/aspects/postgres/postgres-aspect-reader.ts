@@ -8,6 +8,7 @@
 import { type AspectState, type EntityState, unknownEntity } from "../../../core/entity-state.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { EMPTY_STREAM, position, type Revision, revision, START } from "../../../core/position.ts";
+import { appendAll } from "../../../lib/lists.ts";
 import type { Dump } from "../../../storage/dump.ts";
 import type { ServerAddress } from "../../../storage/view-origin.ts";
 import type { AspectReader, AspectRow } from "../aspect-table.ts";
@@ -121,7 +122,7 @@ export async function openPostgresAspectReader(
       if (urns.length <= ENTITIES_PER_SLICE_MAX) return getStates(urns);
       const states: EntityState[] = [];
       for (let from = 0; from < urns.length; from += ENTITIES_PER_SLICE_MAX) {
-        states.push(...(await getStates(urns.slice(from, from + ENTITIES_PER_SLICE_MAX))));
+        appendAll(states, await getStates(urns.slice(from, from + ENTITIES_PER_SLICE_MAX)));
       }
       return states;
     },

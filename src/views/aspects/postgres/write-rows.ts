@@ -2,6 +2,7 @@
  * The statements that write rows. Each takes the columns of any number of rows as arrays. All run in a
  * transaction that locks the generation's row in the metadata.
  */
+import { appendAll } from "../../../lib/lists.ts";
 import { boolArray, hashArray, int4Array, int8Array, textArray } from "./array-parameter.ts";
 import type { EntityChange, NewestValues, ValueChange, ValueRow } from "./folded-writes.ts";
 import type { PostgresConnection, Statement } from "./postgres-connection.ts";
@@ -106,7 +107,7 @@ export function createRowWriter(connection: PostgresConnection, tables: Tables):
           int8Array(part.map(({ revision }) => revision)),
           int8Array(part.map(({ removed }) => removed)),
         ]);
-        for (const [n] of rows) old.push(...part.slice(Number(n) - 1, Number(n)));
+        for (const [n] of rows) appendAll(old, part.slice(Number(n) - 1, Number(n)));
       }
       return old;
     },

@@ -9,6 +9,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { type AspectState, type EntityState, unknownEntity } from "../../../core/entity-state.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { position, revision } from "../../../core/position.ts";
+import { appendAll } from "../../../lib/lists.ts";
 import type { Dump } from "../../../storage/dump.ts";
 import { type Prepared, preparingOn } from "../../../storage/sqlite/prepared.ts";
 import { splitUrn } from "../../../storage/sqlite/split-urn.ts";
@@ -60,7 +61,7 @@ export function openSqliteAspectReader(path: string): AspectReader & Dump<Aspect
       const states: EntityState[] = [];
       for (let from = 0; from < urns.length; from += ENTITIES_PER_SLICE_MAX) {
         const slice = urns.slice(from, from + ENTITIES_PER_SLICE_MAX);
-        states.push(...(await read(() => slice.map(getEntity))));
+        appendAll(states, await read(() => slice.map(getEntity)));
         await turn();
       }
       return states;

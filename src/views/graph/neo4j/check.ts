@@ -1,6 +1,7 @@
 /** Checks that a Neo4j server can store the graph: version, settings and permissions of the user. */
 import { randomUUID } from "node:crypto";
 import { saidBy } from "../../../core/errors.ts";
+import { appendAll } from "../../../lib/lists.ts";
 import type { ServerAddress } from "../../../storage/view-origin.ts";
 import { connectNeo4j, type Neo4jServer } from "./connection.ts";
 import { namesOf } from "./schema.ts";
@@ -15,7 +16,7 @@ export async function checkNeo4j(
   try {
     const version = await server.version();
     const findings = [...versionFindings(version), ...(await writeFindings(server, address))];
-    if (findings.length === 0) findings.push(...(await memoryFindings(server)));
+    if (findings.length === 0) appendAll(findings, await memoryFindings(server));
     return { version, findings };
   } finally {
     await server.close();

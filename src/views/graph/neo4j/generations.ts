@@ -2,6 +2,7 @@
  * Generations of the graph in a Neo4j server: each has a label with a constraint. The constraints list
  * the generations: they are created first and dropped last.
  */
+import { maxOf } from "../../../lib/lists.ts";
 import type { Neo4jServer } from "./connection.ts";
 import type { Names } from "./schema.ts";
 
@@ -50,7 +51,7 @@ export function createGenerations(server: Neo4jServer, names: Names): GraphGener
         const [found] = await server.command(`MATCH (n:\`${names.label(one)}\`) RETURN count(n)`);
         if (found?.[0] === 0) return one;
       }
-      const generation = Math.max(0, ...taken) + 1;
+      const generation = maxOf([0, ...taken]) + 1;
       await constrain(generation);
       return generation;
     },

@@ -4,6 +4,7 @@
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { CatalogError } from "../../../core/errors.ts";
+import { appendAll } from "../../../lib/lists.ts";
 import { sliced } from "../../../storage/batching.ts";
 import type { Dump } from "../../../storage/dump.ts";
 import { openSqliteViewReader, withCatalogErrors } from "../../../storage/sqlite/sqlite-view.ts";
@@ -86,7 +87,7 @@ export function openSqliteGraphReader(path: string): GraphReader & Dump<GraphRow
       const found: (Stamps | undefined)[] = [];
       for (let from = 0; from < pairs.length; from += PAIRS_PER_SLICE_MAX) {
         const slice = pairs.slice(from, from + PAIRS_PER_SLICE_MAX);
-        found.push(...(await read(() => slice.map(stampsOf))));
+        appendAll(found, await read(() => slice.map(stampsOf)));
       }
       return found;
     },

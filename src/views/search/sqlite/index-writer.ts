@@ -26,13 +26,13 @@ import {
 /** JSON of the documents of a new segment: the memory of a build grows with it. Those of a bulk load need no merge. */
 const JSON_BYTES_MAX = 8 * 1024 * 1024;
 const BULK_JSON_BYTES_MAX = 48 * 1024 * 1024;
-/** Segments that are merged within a batch. */
+/** Segments of up to this size are merged within a batch. */
 const INLINE_BYTES_MAX = 256 * 1024;
 /** Entities of one page of `holding`. */
 const HOLDERS_MAX = 1_000;
-/** A merge is waited for at most so long, with every batch and between two. */
+/** Time that a batch waits for the end of a running merge. */
 const MERGE_WAIT_MS = 5;
-/** After a merge the next one waits so long: it merges more segments, so that each document is merged less often. */
+/** Pause after a merge: the next one merges more segments, so that each document is merged less often. */
 const MERGE_PAUSE_MS = 5_000;
 
 type Amend = (write: () => void) => Promise<void>;
@@ -55,7 +55,7 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
   const selectSizes = arrays<readonly [id: number, bytes: number]>(
     "SELECT id, octet_length(json) FROM document WHERE id > ? ORDER BY id",
   );
-  /** Bytes of documents that are in no segment, at most. */
+  /** Upper bound of the bytes of documents that are in no segment; not known after the start. */
   let pendingBytes = Infinity;
   let merge: Merge | undefined;
   let mergeAt = 0;
@@ -119,7 +119,7 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
       if (rows.length < segments.length) return;
       replace(rows, built, turn);
     });
-    // The garbage and the page cache have a segment each.
+    // The heap and the page cache each still hold a copy of the segment.
     collectGarbage();
     db.exec("PRAGMA shrink_memory");
   }

@@ -3,6 +3,7 @@
  * name of a type, so the number of neighbours is a node degree, which the server stores. A page needs a
  * sort of all neighbours.
  */
+import { appendAll } from "../../../../lib/lists.ts";
 import { batching } from "../../../../storage/batching.ts";
 import type { Direction, Neighbour, NeighboursQuery } from "../../graph.ts";
 import { whole } from "../connection.ts";
@@ -43,7 +44,10 @@ export function createNeighbourhood(
           { neighbours: rows.map(neighbourOf), total },
         ]),
       );
-      pages.push(...some.map((_, at) => found.get(at) ?? NONE));
+      appendAll(
+        pages,
+        some.map((_, at) => found.get(at) ?? NONE),
+      );
     }
     return pages;
   }

@@ -3,6 +3,7 @@
  * same steps in one turn of the event loop.
  */
 import { entityTypeOf } from "../../../../core/urn.ts";
+import { minOf } from "../../../../lib/lists.ts";
 import { batching } from "../../../../storage/batching.ts";
 import { type Followed, type Step, type Steps, urnsPerFollowMax } from "../../graph.ts";
 import { whole } from "../connection.ts";
@@ -101,7 +102,7 @@ export function createFollowing(
   async function followAll(queries: readonly FollowQuery[]): Promise<readonly Found[]> {
     const [{ steps }] = queries as readonly [FollowQuery];
     const urns = [...new Set(queries.flatMap((query) => query.urns))];
-    const edgesMax = Math.min(...queries.map((query) => query.edgesMax));
+    const edgesMax = minOf(queries.map((query) => query.edgesMax));
     if (queries.length > 1 && urns.length <= urnsPerFollowMax) {
       const { edges, complete } = await follow({ urns, steps, edgesMax });
       const byUrn = Map.groupBy(edges, ({ from }) => from);

@@ -2,6 +2,7 @@
  * Simplifies an expression, because servers limit the number of clauses and their depth: flattens
  * nested operators, and merges alternatives into one leaf.
  */
+import { appendAll } from "../../../../lib/lists.ts";
 import type { Condition, Expression, WordChoice } from "../../search.ts";
 
 type Of<K extends Expression["kind"]> = Extract<Expression, { kind: K }>;
@@ -56,7 +57,7 @@ function simplifiedOr(any: readonly Expression[]): Expression {
   const conditions: Condition[] = [];
   const others: Expression[] = [];
   for (const one of any) {
-    if (one.kind === "word") words[one.within ?? "everywhere"].push(...one.any);
+    if (one.kind === "word") appendAll(words[one.within ?? "everywhere"], one.any);
     else if (one.kind === "condition") conditions.push(one.condition);
     else others.push(simplifiedExpression(one));
   }

@@ -115,7 +115,7 @@ function matchTerms(
   const scores = terms.entry.levels.map((level) => level[place]);
   const isOneTerm = ranges.every(({ from, to }) => from === first.from && to === from + 1);
   if (isOneTerm) {
-    const weight = Math.max(...ranges.map((range) => range.weight));
+    const weight = ranges.reduce((most, { weight }) => Math.max(most, weight), 0);
     const weights = scores.map((score) => score * weight);
     const all = scored(terms.postings(first.from), weights);
     return place === 0 ? all : filter(all, (_, score) => score >= 0);

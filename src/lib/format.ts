@@ -1,4 +1,4 @@
-/** Formats numbers for messages and documentation. */
+/** Formats numbers and lists of texts for messages and documentation. */
 
 /** 1000000 → 1,000,000. For texts made at the start, where toLocaleString would first load ICU data. */
 export const groupDigits = (whole: number): string =>
@@ -12,3 +12,14 @@ export const formatNumber = (number: number): string =>
   Number.isInteger(number) && !Number.isSafeInteger(number)
     ? `a number near ${number}`
     : String(number);
+
+const LISTED_MAX = 5;
+
+/** Texts in an error message: the first few, quoted, and how many more there are. */
+export function listed(values: readonly string[]): string {
+  if (values.length === 0) return "none";
+  const shown = values.slice(0, LISTED_MAX).map((value) => `"${value}"`);
+  return values.length > LISTED_MAX
+    ? `${shown.join(", ")} and ${values.length - LISTED_MAX} more`
+    : shown.join(", ");
+}
