@@ -5,6 +5,7 @@
  */
 import { McpServer, ResourceTemplate } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
+import { McpError, ErrorCode as McpErrorCode } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 import type { Catalog } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
@@ -100,7 +101,7 @@ export function createMcpEndpoint(options: McpOptions): McpEndpoint {
         registerTool(server, tool, { context, readOnlyHint, onFault: options.onFault });
       for (const tool of readTools) register(tool, true);
       if (mutations !== undefined) for (const tool of allWriteTools) register(tool, false);
-      registerResources(server, catalog);
+      registerResources(server, catalog, options.onFault);
       registerPrompts(server);
       const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
       try {
@@ -162,7 +163,11 @@ function registerTool(
 const isFault = (error: unknown): boolean =>
   error instanceof CatalogError ? error.code === "internal" : !(error instanceof RejectedMutation);
 
-function registerResources(server: McpServer, catalog: Catalog): void {
+function registerResources(
+  server: McpServer,
+  catalog: Catalog,
+  onFault: McpOptions["onFault"],
+): void {
   server.registerResource(
     "entity",
     new ResourceTemplate("annals://entity/{urn}", { list: undefined }),
@@ -172,12 +177,28 @@ function registerResources(server: McpServer, catalog: Catalog): void {
       mimeType: "application/json",
     },
     async (uri, { urn }) => {
-      const entities = await readEntities({ urns: [decodeURIComponent(String(urn))] }, catalog);
-      return {
-        contents: [{ uri: uri.href, mimeType: "application/json", text: JSON.stringify(entities) }],
-      };
+      try {
+        const entities = await readEntities({ urns: [decodeURIComponent(String(urn))] }, catalog);
+        const text = JSON.stringify(entities);
+        return { contents: [{ uri: uri.href, mimeType: "application/json", text }] };
+      } catch (error) {
+        throw resourceError(error, onFault);
+      }
     },
   );
+}
+
+function resourceError(error: unknown, onFault: McpOptions["onFault"]): McpError {
+  if (error instanceof URIError) {
+    const example = `annals://entity/${encodeURIComponent("urn:li:tag:pii")}`;
+    const why = `the urn in the URI is not percent-encoded UTF-8. Send it like ${example}`;
+    return new McpError(McpErrorCode.InvalidParams, why);
+  }
+  if (error instanceof CatalogError && !isFault(error)) {
+    return new McpError(McpErrorCode.InvalidParams, error.text);
+  }
+  onFault(error);
+  return new McpError(McpErrorCode.InternalError, "internal error");
 }
 
 const urn = z.string().max(8_192).describe("Urn of the entity");

@@ -144,6 +144,18 @@ test("an entity has its aspects with version, writer and time, now and at a posi
   expect(JSON.stringify(resource.contents)).toContain("One row per purchase");
 });
 
+test.each([
+  ["annals://entity/%E0%A4", "not percent-encoded UTF-8"],
+  ["annals://entity/no-urn", "no-urn"],
+])("the resource %s is rejected with the reason", async (uri, reason) => {
+  const { message } = await mcp.readResource({ uri }).then(
+    () => ({ message: "" }),
+    (error: Error) => error,
+  );
+  expect(message).toContain("-32602");
+  expect(message).toContain(reason);
+});
+
 test("a value over the limit is replaced by its size and beginning", async () => {
   const { entities } = await call("get_entities", { urns: [ORDERS], max_characters: 100 });
   expect(entities[0].aspects.schemaMetadata.value.omitted).toMatch(/^\d+ characters/);
