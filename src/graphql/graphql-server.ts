@@ -14,8 +14,7 @@ import { processRequest } from "graphql-helix";
 import type { Catalog } from "../catalog/catalog.ts";
 import { assert, CatalogError, type ErrorCode } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
-import { collectGarbage } from "../lib/collect-garbage.ts";
-import { createConcurrencyLimit, turnOf } from "../lib/concurrency-limit.ts";
+import { createConcurrencyLimit, memoryTurnOf } from "../lib/concurrency-limit.ts";
 import { withoutMiddle } from "../lib/shortened.ts";
 import type { ServerContext, Viewer } from "./context.ts";
 import { createDocumentCache } from "./document-cache.ts";
@@ -82,6 +81,7 @@ interface Payload {
 export function createGraphqlServer(options: Options): GraphqlServer {
   const { onFault, entityNames, catalogFor, ...rest } = options;
   const moving = createConcurrencyLimit(1);
+  // Each large request may take hundreds of megabytes.
   const largeInTurn = createConcurrencyLimit(1);
   const surroundings = { ...rest, entityTypes: entityTypesOf(entityNames), moving };
   const schema = createSchema(surroundings.entityTypes.members);
@@ -104,25 +104,6 @@ export function createGraphqlServer(options: Options): GraphqlServer {
     return textOf({ errors: [new GraphQLError(why, { originalError })] });
   }
 
-  /**
-   * Large requests run one at a time, because each may take hundreds of megabytes. A mutation does not
-   * wait: it may hold the only slot for moves, for which the request that it waits for may wait.
-   */
-  function largeRequestTurn(operation: OperationTypeNode | undefined) {
-    const turn = turnOf(largeInTurn);
-    let isLarge = false;
-    return {
-      async take() {
-        isLarge = true;
-        if (operation === OperationTypeNode.QUERY) await turn.take();
-      },
-      end() {
-        turn.end();
-        if (isLarge) collectGarbage("regular");
-      },
-    };
-  }
-
   return {
     async execute({ query, variables, operationName, idempotencyKey, conditions = [] }, actor) {
       const { document, errors } = documents.prepare(query);
@@ -143,11 +124,16 @@ export function createGraphqlServer(options: Options): GraphqlServer {
       const wrote = (at: Position | undefined) => {
         position = at ?? position;
       };
-      const turn = largeRequestTurn(getOperationAST(document, operationName)?.operation);
+      const turn = memoryTurnOf(largeInTurn);
+      // A mutation does not wait: it may hold the only slot for moves, for which the request that it
+      // waits for may wait.
+      const isQuery =
+        getOperationAST(document, operationName)?.operation === OperationTypeNode.QUERY;
+      const takeTurn = isQuery ? turn.take : async () => {};
       const contextFactory = (): Viewer => {
         const catalog = withReadBudget(catalogFor(actor));
-        const loader = createEntityLoader(catalog, turn.take);
-        const longLists = createLongLists(turn.take);
+        const loader = createEntityLoader(catalog, takeTurn);
+        const longLists = createLongLists(takeTurn);
         const noted = (note: Audited) => audited.push(note);
         return { ...surroundings, catalog, loader, longLists, actor, wrote, audited: noted };
       };

@@ -3,6 +3,8 @@
  * Failed work frees its slot, too. `weight` is the number of slots that work takes, 1 when absent;
  * heavier work than the limit allows runs alone.
  */
+import { collectGarbage } from "./collect-garbage.ts";
+
 export type ConcurrencyLimit = <T>(work: () => Promise<T>, weight?: number) => Promise<T>;
 
 export function createConcurrencyLimit(atOnceMax: number): ConcurrencyLimit {
@@ -47,5 +49,21 @@ export function turnOf(inTurn: ConcurrencyLimit): { take(): Promise<void>; end()
       return taken;
     },
     end,
+  };
+}
+
+/** The same for work that leaves much garbage, which its end collects. */
+export function memoryTurnOf(inTurn: ConcurrencyLimit): ReturnType<typeof turnOf> {
+  const turn = turnOf(inTurn);
+  let taken = false;
+  return {
+    take() {
+      taken = true;
+      return turn.take();
+    },
+    end() {
+      turn.end();
+      if (taken) collectGarbage("regular");
+    },
   };
 }

@@ -16,6 +16,7 @@ import {
   semanticChangeTypes,
 } from "../../core/timeline/semantic-changes.ts";
 import { changeCategories } from "../../core/timeline/semantic-facts.ts";
+import { createConcurrencyLimit, memoryTurnOf } from "../../lib/concurrency-limit.ts";
 import { nearest } from "../../lib/did-you-mean.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { maxOf } from "../../lib/lists.ts";
@@ -38,6 +39,8 @@ const transactionsMax = 10_000;
 const answerBytesMax = 16 * 1024 * 1024;
 /** Estimated size of an event as JSON text: mostly urns. */
 const eventBytes = 512;
+/** Requests with more bytes of values run one at a time; parsed, they take several times as much. */
+const smallBytesMax = 1024 * 1024;
 /** Milliseconds of work before other requests run. */
 const sliceMs = 20;
 /** Names that older clients use for a category. */
@@ -48,6 +51,32 @@ const aliases: Readonly<Record<string, string>> = {
 
 export function createTimeline(dependencies: Dependencies): Pick<Catalog, "getTimeline"> {
   const { addresses, states } = dependencies;
+  const largeInTurn = createConcurrencyLimit(1);
+
+  async function read(
+    urn: string,
+    keyAspect: string,
+    query: Query,
+    takeTurn: () => Promise<void>,
+  ): Promise<readonly ChangeTransaction[]> {
+    let history = createHistory(query);
+    let bytes = 0;
+    let since = performance.now();
+    for await (const change of changesOf(dependencies, urn)) {
+      if (performance.now() - since > sliceMs) {
+        await turn();
+        since = performance.now();
+      }
+      if (change.changeType === "RESTATE") continue;
+      bytes += change.value?.length ?? 0;
+      if (bytes > smallBytesMax) await takeTurn();
+      const isKey = change.aspect === keyAspect;
+      const isHardDelete = isKey && change.value === undefined;
+      if (isHardDelete) history = createHistory(query);
+      else history.add(change, isKey);
+    }
+    return history.end();
+  }
 
   return {
     async getTimeline({ urn: text, categories, startTime = 0, endTime = Infinity, raw = false }) {
@@ -56,20 +85,12 @@ export function createTimeline(dependencies: Dependencies): Pick<Catalog, "getTi
       const [state] = await states.read([urn]);
       // The entity does not exist, or is hidden from the caller.
       if (state === undefined || state.aspects.size === 0) return [];
-      let history = createHistory(query);
-      let since = performance.now();
-      for await (const change of changesOf(dependencies, urn)) {
-        if (performance.now() - since > sliceMs) {
-          await turn();
-          since = performance.now();
-        }
-        if (change.changeType === "RESTATE") continue;
-        const isKey = change.aspect === entity.keyAspect;
-        const isHardDelete = isKey && change.value === undefined;
-        if (isHardDelete) history = createHistory(query);
-        else history.add(change, isKey);
+      const large = memoryTurnOf(largeInTurn);
+      try {
+        return await read(urn, entity.keyAspect, query, large.take);
+      } finally {
+        large.end();
       }
-      return history.end();
     },
   };
 }
