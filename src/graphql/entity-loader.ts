@@ -5,7 +5,7 @@
  */
 import type { Catalog, FoundAspect, FoundEntity } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
-import { createConcurrencyLimit } from "../lib/concurrency-limit.ts";
+import { createConcurrencyLimit, type TakeTurn } from "../lib/concurrency-limit.ts";
 import { type JsonObject, jsonObject } from "../lib/json.ts";
 
 export interface LoadedEntity {
@@ -44,10 +44,10 @@ const togetherMax = 1_000;
 const membersAtOnceMax = 500_000;
 const versionsAtOnceMax = 8;
 
-/** `takeTurn`: resolves when no other large request runs. */
+/** `takeTurn`: waits until no other large request runs. */
 export function createEntityLoader(
   catalog: Pick<Catalog, "findEntities" | "findAspect" | "getEntities">,
-  takeTurn: () => Promise<void>,
+  takeTurn: TakeTurn,
 ): EntityLoader {
   let known = new Map<string, Promise<LoadedEntity>>();
   let waiting: {
@@ -84,7 +84,7 @@ export function createEntityLoader(
         undefined,
       );
       for (const { aspects } of found) for (const { value } of aspects) bytes += value.length;
-      if (bytes > smallBytesMax) await takeTurn();
+      if (bytes > smallBytesMax) await takeTurn(bytes);
       const keys = await keysOf(found.filter(({ exists }) => !exists));
       for (const [i, { settle }] of batch.entries()) {
         const entity = found[i];
@@ -149,7 +149,7 @@ export function createEntityLoader(
         refuseTooLarge();
         const found = await catalog.findAspect(urn, aspect, version);
         bytes += found?.value.length ?? 0;
-        if (bytes > smallBytesMax) await takeTurn();
+        if (bytes > smallBytesMax) await takeTurn(bytes);
         return found;
       }),
     forget() {

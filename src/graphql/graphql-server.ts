@@ -14,7 +14,7 @@ import { processRequest } from "graphql-helix";
 import type { Catalog } from "../catalog/catalog.ts";
 import { assert, CatalogError, type ErrorCode } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
-import { createConcurrencyLimit, memoryTurnOf } from "../lib/concurrency-limit.ts";
+import { createConcurrencyLimit, memoryTurnOf, type TakeTurn } from "../lib/concurrency-limit.ts";
 import { withoutMiddle } from "../lib/shortened.ts";
 import type { ServerContext, Viewer } from "./context.ts";
 import { createDocumentCache } from "./document-cache.ts";
@@ -129,7 +129,7 @@ export function createGraphqlServer(options: Options): GraphqlServer {
       // waits for may wait.
       const isQuery =
         getOperationAST(document, operationName)?.operation === OperationTypeNode.QUERY;
-      const takeTurn = isQuery ? turn.take : async () => {};
+      const takeTurn: TakeTurn = isQuery ? turn.take : async () => {};
       const contextFactory = (): Viewer => {
         const catalog = withReadBudget(catalogFor(actor));
         const loader = createEntityLoader(catalog, takeTurn);

@@ -4,8 +4,11 @@
  * item takes about a kilobyte, so the items of a request are limited.
  */
 import { CatalogError } from "../core/errors.ts";
+import type { TakeTurn } from "../lib/concurrency-limit.ts";
 
 const pieceItems = 1_000;
+/** Of a completed item, about. */
+const ITEM_BYTES = 1_024;
 /** Maximum number of items of all long lists of a request. */
 const itemsMax = 100_000;
 /** A request with more items is a large one. */
@@ -19,8 +22,8 @@ export interface LongLists {
 
 export const isLong = (items: number): boolean => items > pieceItems;
 
-/** `takeTurn`: resolves when no other large request runs. */
-export function createLongLists(takeTurn: () => Promise<void>): LongLists {
+/** `takeTurn`: waits until no other large request runs. */
+export function createLongLists(takeTurn: TakeTurn): LongLists {
   let admitted = 0;
   return {
     async admit(items) {
@@ -31,7 +34,7 @@ export function createLongLists(takeTurn: () => Promise<void>): LongLists {
           hint: "Ask for fewer lists, or read the aspect at GET /aspects/<urn>?aspect=<name>",
         });
       }
-      if (admitted > smallItemsMax) await takeTurn();
+      if (admitted > smallItemsMax) await takeTurn(admitted * ITEM_BYTES);
     },
   };
 }

@@ -3,7 +3,7 @@
  * Failed work frees its slot, too. `weight` is the number of slots that work takes, 1 when absent;
  * heavier work than the limit allows runs alone.
  */
-import { collectGarbage } from "./collect-garbage.ts";
+import { collectGarbage, GARBAGE_BYTES } from "./collect-garbage.ts";
 
 export type ConcurrencyLimit = <T>(work: () => Promise<T>, weight?: number) => Promise<T>;
 
@@ -52,18 +52,21 @@ export function turnOf(inTurn: ConcurrencyLimit): { take(): Promise<void>; end()
   };
 }
 
-/** The same for work that leaves much garbage, which its end collects. */
-export function memoryTurnOf(inTurn: ConcurrencyLimit): ReturnType<typeof turnOf> {
+/** Resolves when it is the turn of work that holds so many bytes of values. */
+export type TakeTurn = (bytes: number) => Promise<void>;
+
+/** The same for work that may leave much garbage, which its end collects. */
+export function memoryTurnOf(inTurn: ConcurrencyLimit): { take: TakeTurn; end(): void } {
   const turn = turnOf(inTurn);
-  let taken = false;
+  let held = 0;
   return {
-    take() {
-      taken = true;
+    take(bytes) {
+      held = bytes;
       return turn.take();
     },
     end() {
       turn.end();
-      if (taken) collectGarbage("regular");
+      if (held > GARBAGE_BYTES) collectGarbage("regular");
     },
   };
 }

@@ -16,7 +16,11 @@ import {
   semanticChangeTypes,
 } from "../../core/timeline/semantic-changes.ts";
 import { changeCategories } from "../../core/timeline/semantic-facts.ts";
-import { createConcurrencyLimit, memoryTurnOf } from "../../lib/concurrency-limit.ts";
+import {
+  createConcurrencyLimit,
+  memoryTurnOf,
+  type TakeTurn,
+} from "../../lib/concurrency-limit.ts";
 import { nearest } from "../../lib/did-you-mean.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { maxOf } from "../../lib/lists.ts";
@@ -57,7 +61,7 @@ export function createTimeline(dependencies: Dependencies): Pick<Catalog, "getTi
     urn: string,
     keyAspect: string,
     query: Query,
-    takeTurn: () => Promise<void>,
+    takeTurn: TakeTurn,
   ): Promise<readonly ChangeTransaction[]> {
     let history = createHistory(query);
     let bytes = 0;
@@ -69,7 +73,7 @@ export function createTimeline(dependencies: Dependencies): Pick<Catalog, "getTi
       }
       if (change.changeType === "RESTATE") continue;
       bytes += change.value?.length ?? 0;
-      if (bytes > smallBytesMax) await takeTurn();
+      if (bytes > smallBytesMax) await takeTurn(bytes);
       const isKey = change.aspect === keyAspect;
       const isHardDelete = isKey && change.value === undefined;
       if (isHardDelete) history = createHistory(query);
