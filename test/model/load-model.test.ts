@@ -120,7 +120,7 @@ describe("the default model", () => {
     }
     expect(count).toEqual({
       searchable: 525,
-      relationship: 141,
+      relationship: 142,
       timeseriesField: 49,
       timeseriesFieldCollection: 8,
     });

@@ -18,7 +18,7 @@ function namesOf(annotation: Annotation): readonly unknown[] {
 
 describe("the graph rules of the model", () => {
   test("there is one rule for each relationship field", () => {
-    expect(all).toHaveLength(149);
+    expect(all).toHaveLength(150);
     expect(all.filter(({ lineage }) => lineage !== undefined)).toHaveLength(38);
     expect(all.filter(({ beside }) => beside.createdOn !== undefined)).toHaveLength(18);
     expect(all.filter(({ beside }) => beside.via !== undefined)).toHaveLength(1);

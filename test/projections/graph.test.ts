@@ -301,7 +301,7 @@ describe("the edges of", () => {
       "corpGroupInfo",
       "urn:li:corpGroup:g",
       { admins: [ada], members: [otto, ada], groups: ["urn:li:corpGroup:h"] },
-      [`IsPartOf ${otto}`, `IsPartOf ${ada}`, "IsPartOf urn:li:corpGroup:h"],
+      [`OwnedBy ${ada}`, `IsPartOf ${otto}`, `IsPartOf ${ada}`, "IsPartOf urn:li:corpGroup:h"],
     ],
     [
       "groupMembership",
