@@ -1,6 +1,7 @@
 /** Compressed responses and request bodies, entity tags, and the documents that are compressed once. */
 import { request as httpRequest } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import {
   brotliCompressSync,
   brotliDecompressSync,
@@ -11,7 +12,9 @@ import {
   zstdCompressSync,
   zstdDecompressSync,
 } from "node:zlib";
+import fastify from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { compressResponses } from "../../src/http/hooks/compressed-responses.ts";
 import { codingFor } from "../../src/http/hooks/content-coding.ts";
 import { entityTagOf, matchesTag } from "../../src/http/response/entity-tags.ts";
 import { encoded, proposal } from "../support/client.ts";
@@ -303,6 +306,27 @@ describe("a request body", () => {
     );
     await api.app.close();
   });
+});
+
+test("an error that is sent while a response is compressed replaces it", async () => {
+  const app = fastify();
+  compressResponses(app);
+  app.get("/", (_, reply) => {
+    reply.send("x".repeat(100_000));
+    // As for a request whose token ends (ended-tokens.ts).
+    reply.code(401).send("ended");
+  });
+  const replies = await Promise.all(
+    ["gzip", "br", "zstd"].map((coding) =>
+      app.inject({ url: "/", headers: { "accept-encoding": coding } }),
+    ),
+  );
+  expect(replies.map(({ statusCode, body }) => [statusCode, body])).toEqual(
+    replies.map(() => [401, "ended"]),
+  );
+  // A later error would fail the run.
+  await app.close();
+  await delay(100);
 });
 
 test("openapi.json and the documentation are compressed once", async () => {

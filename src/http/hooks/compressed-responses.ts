@@ -39,10 +39,14 @@ export function compressResponses(app: FastifyInstance): void {
       .finally(() => running--)
       .then(
         (bytes) => {
+          // Meanwhile the token of the request has ended, and an error was sent (ended-tokens.ts).
+          if (reply.raw.headersSent) return;
           reply.header("content-encoding", coding);
           done(null, bytes);
         },
-        (error: Error) => done(error),
+        (error: Error) => {
+          if (!reply.raw.headersSent) done(error);
+        },
       );
   });
 }
