@@ -48,8 +48,8 @@ export function EntityPicker({ types, label, onPick, onText, onCreate }: PickerP
         id={id}
         className="field"
         role="combobox"
-        aria-expanded="true"
-        aria-controls={`${id}-list`}
+        aria-expanded={count > 0}
+        aria-controls={count > 0 ? `${id}-list` : undefined}
         aria-activedescendant={count > 0 ? `${id}-${active}` : undefined}
         autoComplete="off"
         value={text}
@@ -68,29 +68,38 @@ export function EntityPicker({ types, label, onPick, onText, onCreate }: PickerP
           event.preventDefault();
         }}
       />
-      <div
-        className="picker-list"
-        role="listbox"
-        id={`${id}-list`}
-        aria-label={label}
-        tabIndex={-1}
-      >
-        {urns.map((urn, n) => (
-          <Option key={urn} id={`${id}-${n}`} active={n === active} onPick={() => onPick(urn)}>
-            <Choice urn={urn} />
-          </Option>
-        ))}
-        {canCreate && (
-          <Option
-            id={`${id}-${urns.length}`}
-            active={active === urns.length}
-            onPick={() => onCreate(text.trim())}
-          >
-            Create “{text.trim()}”
-          </Option>
-        )}
-        {count === 0 && <p className="muted small picker-none">Nothing found</p>}
-      </div>
+      {count === 0 ? (
+        <div className="picker-list">
+          {data !== undefined && (
+            <p className="muted small picker-none" role="status">
+              Nothing found
+            </p>
+          )}
+        </div>
+      ) : (
+        <div
+          className="picker-list"
+          role="listbox"
+          id={`${id}-list`}
+          aria-label={label}
+          tabIndex={-1}
+        >
+          {urns.map((urn, n) => (
+            <Option key={urn} id={`${id}-${n}`} active={n === active} onPick={() => onPick(urn)}>
+              <Choice urn={urn} />
+            </Option>
+          ))}
+          {canCreate && (
+            <Option
+              id={`${id}-${urns.length}`}
+              active={active === urns.length}
+              onPick={() => onCreate(text.trim())}
+            >
+              Create “{text.trim()}”
+            </Option>
+          )}
+        </div>
+      )}
     </div>
   );
 }
