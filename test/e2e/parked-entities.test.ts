@@ -2,7 +2,7 @@
  * Parked entities can be written, deleted, truncated, dropped and rebuilt: after each step every
  * view equals the log, and after a retry the entities are found again.
  */
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
@@ -76,21 +76,25 @@ async function holding(view: View, during: () => Promise<void>): Promise<void> {
   file.exec("ROLLBACK");
 }
 
+/** More than an empty view has. */
+const bytesMin = 256 * 1024;
+
 /**
  * Opens the staging generation of a view after it is built and before it is verified. Its readers
- * wait until the returned transaction is committed.
+ * wait until the returned transaction is committed. A lock on an empty file would fail the rebuild.
  */
 async function builtStaging(view: View, sql: string): Promise<DatabaseSync> {
   const name = basename(stagingPath(join(service.directory, `${view}.sqlite`)));
   for (const until = Date.now() + 30_000; Date.now() < until; await pause(1)) {
-    if (!existsSync(join(service.directory, name))) continue;
+    const file = statSync(join(service.directory, name), { throwIfNoEntry: false });
+    if (file === undefined || file.size < bytesMin) continue;
     // The timeout is long enough to get the lock between two reads.
-    const file = open(name, 50);
+    const database = open(name, 50);
     try {
-      file.exec(`BEGIN EXCLUSIVE; ${sql}`);
-      return file;
+      database.exec(`BEGIN EXCLUSIVE; ${sql}`);
+      return database;
     } catch {
-      file.close();
+      database.close();
     }
   }
   throw new Error(`${name} was never built`);
