@@ -5,7 +5,7 @@
  */
 import type { Catalog, FoundAspect, FoundEntity } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
-import { createConcurrencyLimit, type TakeTurn } from "../lib/concurrency-limit.ts";
+import { createConcurrencyLimit, smallBytesMax, type TakeTurn } from "../lib/concurrency-limit.ts";
 import { type JsonObject, jsonObject } from "../lib/json.ts";
 
 export interface LoadedEntity {
@@ -37,8 +37,6 @@ export interface EntityLoader {
 const loadedMax = 50_000;
 /** Bytes of their values, which stay in memory until the response is sent. */
 const loadedBytesMax = 128 * 1024 * 1024;
-/** A request with more bytes is a large one; parsed, they take several times as much. */
-const smallBytesMax = 1024 * 1024;
 const togetherMax = 1_000;
 /** Members that lists may have which are read at the same time. */
 const membersAtOnceMax = 500_000;

@@ -52,6 +52,9 @@ export function turnOf(inTurn: ConcurrencyLimit): { take(): Promise<void>; end()
   };
 }
 
+/** Work that holds more bytes of values waits for its turn: parsed, they take several times as much. */
+export const smallBytesMax = 1024 * 1024;
+
 /** Resolves when it is the turn of work that holds so many bytes of values. */
 export type TakeTurn = (bytes: number) => Promise<void>;
 

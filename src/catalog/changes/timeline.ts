@@ -19,6 +19,7 @@ import { changeCategories } from "../../core/timeline/semantic-facts.ts";
 import {
   createConcurrencyLimit,
   memoryTurnOf,
+  smallBytesMax,
   type TakeTurn,
 } from "../../lib/concurrency-limit.ts";
 import { nearest } from "../../lib/did-you-mean.ts";
@@ -43,8 +44,6 @@ const transactionsMax = 10_000;
 const answerBytesMax = 16 * 1024 * 1024;
 /** Estimated size of an event as JSON text: mostly urns. */
 const eventBytes = 512;
-/** Requests with more bytes of values run one at a time; parsed, they take several times as much. */
-const smallBytesMax = 1024 * 1024;
 /** Milliseconds of work before other requests run. */
 const sliceMs = 20;
 /** Names that older clients use for a category. */
