@@ -10,6 +10,7 @@ import { readConfig } from "../../src/config/config.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { entry } from "../contract/change-log-driver.ts";
+import { caughtUp } from "../support/caught-up.ts";
 import { createClient, encoded } from "../support/client.ts";
 import { differencesFromRebuild } from "../support/rebuilt-views.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -28,8 +29,7 @@ async function filled(directory: string, name: string, count: number) {
   for (let n = 0; n < count; n++) {
     await client.upsert(`urn:li:tag:${name}${n}`, "tagProperties", { name });
   }
-  // The view answers when it has applied all writes.
-  await client.call("POST", "/entities?action=listUrns", { entity: "tag", start: 0, count: 1 });
+  await caughtUp({ client, directory });
   return { service, client, lines };
 }
 

@@ -6,6 +6,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { caughtUp } from "../support/caught-up.ts";
 import { type Client, createClient, encoded, proposal } from "../support/client.ts";
 import { differencesFromRebuild } from "../support/rebuilt-views.ts";
 import { startService } from "../support/service-process.ts";
@@ -49,7 +50,9 @@ test(`acknowledged writes survive ${kills} kills under load`, { timeout: 240_000
   expect(written).toBeGreaterThan(kills);
 
   await using last = await startService(directory.path);
-  await findAll(createClient(last.address), acknowledged);
+  const client = createClient(last.address);
+  await findAll(client, acknowledged);
+  await caughtUp({ client, directory: directory.path });
   expect(await last.stop()).toBe(0);
   const { records, differences } = await differencesFromRebuild(directory.path);
   expect(differences).toEqual([]);

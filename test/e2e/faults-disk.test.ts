@@ -5,6 +5,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { caughtUp } from "../support/caught-up.ts";
 import { type Client, createClient, encoded } from "../support/client.ts";
 import { failingFsync, filesCanBeLimited, limitFiles, smallDisk } from "../support/faults.ts";
 import { differencesFromRebuild } from "../support/rebuilt-views.ts";
@@ -60,6 +61,7 @@ async function goesOn(client: Client, acknowledged: Acknowledged): Promise<void>
 }
 
 async function endsWell(service: ServiceProcess, directory: string): Promise<void> {
+  await caughtUp({ client: createClient(service.address), directory });
   expect(await service.stop()).toBe(0);
   expect((await differencesFromRebuild(directory)).differences).toEqual([]);
 }

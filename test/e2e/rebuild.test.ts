@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { caughtUp } from "../support/caught-up.ts";
 import { proposal } from "../support/client.ts";
 import { killableService } from "../support/killable-service.ts";
 import { differencesFromRebuild } from "../support/rebuilt-views.ts";
@@ -41,18 +42,10 @@ async function ended({ value }: Started, id: string) {
   }
 }
 
-/** Waits until every view has applied the write. */
-async function shown(
-  { client }: Started,
-  { position }: { position?: number | undefined },
-): Promise<void> {
-  const query = { entity: "dataset", input: "ordinary", start: 0, count: 1 };
-  const headers = { "X-Annals-Min-Position": String(position) };
-  for (let tries = 0; ; tries++) {
-    const { status } = await client.call("POST", "/entities?action=search", query, headers);
-    if (status === 200) return;
-    expect(tries).toBeLessThan(10);
-  }
+/** Writes once more, and waits until every view has applied everything. */
+async function writeLast({ client }: Started, urn: string): Promise<void> {
+  expect((await client.upsert(urn, "status", { removed: false })).status).toBe(200);
+  await caughtUp({ client, directory: service.directory });
 }
 
 const generationOf = (view: string): number => {
@@ -141,7 +134,7 @@ describe("rebuilds while the service runs", () => {
     await under.stop();
     expect(under.reads()).toBeGreaterThan(10);
     const last = under.written() - 1;
-    await shown(started, await started.client.upsert(dataset(last), "status", { removed: false }));
+    await writeLast(started, dataset(last));
     await service.stop();
     await expectViewsEqualLog();
     const again = await start();
@@ -152,7 +145,7 @@ describe("rebuilds while the service runs", () => {
   test("a finished job reports the number of records that it read", async () => {
     const started = await start();
     await ingest(started, 0, 760);
-    await shown(started, await started.client.upsert(dataset(0), "status", { removed: false }));
+    await writeLast(started, dataset(0));
     for (const names of [...views.map((view) => [view]), []]) {
       const { log } = await started.value("getStatus", {});
       const job = await ended(started, await started.value("rebuildViews", { views: names }));
@@ -210,7 +203,7 @@ describe("rebuilds while the service runs", () => {
         state === "done" ? ["done", undefined] : ["failed", "the process ended 4 times w"],
       );
     }
-    await shown(started, await started.client.upsert(dataset(0), "status", { removed: false }));
+    await writeLast(started, dataset(0));
     await service.stop();
     await expectViewsEqualLog();
     const files = readdirSync(service.directory).filter((name) => /\.(link|regrown)/.test(name));
@@ -248,7 +241,7 @@ describe("rebuilds while the service runs", () => {
       going = false;
       await writing;
     }
-    await shown(started, await started.client.upsert(dataset(0), "status", { removed: false }));
+    await writeLast(started, dataset(0));
     await service.stop();
     await expectViewsEqualLog();
   }, 240_000);

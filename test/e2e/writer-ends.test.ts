@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { caughtUp } from "../support/caught-up.ts";
 import { encoded } from "../support/client.ts";
 import { differencesFromRebuild } from "../support/rebuilt-views.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
@@ -13,7 +14,6 @@ import { type RunningService, runningService } from "../support/running-service.
 const ends = 6;
 const writers = 12;
 const entities = 4;
-const page = { start: 0, count: 1 };
 
 let service: RunningService;
 let thread: Worker;
@@ -75,7 +75,6 @@ test("a service continues after the thread that writes its log ends", async () =
     }
   }
   expect(acknowledged.difference(found)).toEqual(new Set());
-  // The last writes are in the view by then.
-  await service.client.call("POST", "/entities?action=listUrns", { entity: "tag", ...page });
+  await caughtUp(service);
   expect((await differencesFromRebuild(service.directory)).differences).toEqual([]);
 });

@@ -6,6 +6,7 @@ import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { caughtUp } from "../support/caught-up.ts";
 import { proposal } from "../support/client.ts";
 import { type Operator, operatorOf, tokenOf } from "../support/operator.ts";
 import { differencesFromRebuild } from "../support/rebuilt-views.ts";
@@ -464,6 +465,7 @@ describe("4.2 restoreIndices", () => {
     expect(batches.length).toBeGreaterThan(4);
     for (const batch of batches.slice(0, -1)) expect(member(batch, "rowsMigrated")).toBe("4");
     await service.restart();
+    await caughtUp(service);
     expect((await differencesFromRebuild(service.directory)).differences).toEqual([]);
   });
 
