@@ -9,7 +9,7 @@ import { memoryDirectory } from "./support/memory-directory.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 const equal = `${root}test/support/no-niceness.cjs`;
-const patience = 120_000;
+const patience = 240_000;
 // TMPDIR, where it is set, overrides the memory directory.
 const memory = process.env.TMPDIR === undefined ? memoryDirectory() : undefined;
 if (memory !== undefined) process.env.TMPDIR = memory;
@@ -36,7 +36,7 @@ const shared: TestProjectInlineConfiguration["test"] = {
   setupFiles: ["test/support/seed.ts"],
   testTimeout: patience,
   hookTimeout: 3 * patience, // A cluster of servers starts in a hook.
-  expect: { poll: { timeout: 30_000, interval: 50 } },
+  expect: { poll: { timeout: 60_000, interval: 50 } },
   pool: "forks",
   // Files of a worker share the modules of the project, which are evaluated once and stay compiled:
   // a third less work. A file leaves nothing behind in them; one that replaces a module resets them.

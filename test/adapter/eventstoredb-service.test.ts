@@ -101,7 +101,7 @@ test("a rebuild counts records, not bytes of the log, and its views become live"
   const operator = operatorOf(service);
   const id = await operator.value("rebuildViews", {});
   const jobOf = () => operator.value("getJob", { id });
-  await expect.poll(async () => (await jobOf()).state, { timeout: 60_000 }).toBe("done");
+  await expect.poll(async () => (await jobOf()).state).toBe("done");
   const log = await openEventStoreChangeLog({ connection: server.address, readOnly: true });
   const records = (await readEverything(log)).length;
   await log.close();
@@ -130,7 +130,7 @@ test("a verification counts records, not bytes of the log", async () => {
   const operator = operatorOf(service);
   const id = await operator.value("verify", { full: true });
   const jobOf = () => operator.value("getJob", { id });
-  await expect.poll(async () => (await jobOf()).state, { timeout: 60_000 }).toBe("done");
+  await expect.poll(async () => (await jobOf()).state).toBe("done");
   const { counts } = await jobOf();
   expect(counts.total).toBe(counts.noops);
   expect(counts.total).toBeLessThan(200);

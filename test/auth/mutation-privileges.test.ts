@@ -87,7 +87,7 @@ beforeAll(async () => {
   await grant("mina", []);
   await grant("rita", []);
   await as("operator").run("batchAssignForm", { input: { formUrn: FORM, entityUrns: [BEDS] } });
-}, 60_000);
+});
 afterAll(async () => {
   await service[Symbol.asyncDispose]();
 });

@@ -319,7 +319,7 @@ test("sign-ins are found in the audit trail, as DataHub's usage events", async (
     return body.usageEvents;
   };
   const common = { actorUrn: urn, sourceIP: "198.51.100.7", loginSource: "PASSWORD_LOGIN" };
-  await expect.poll(found, { timeout: 20_000 }).toMatchObject([
+  await expect.poll(found).toMatchObject([
     { eventType: "LogInEvent", ...common },
     { eventType: "FailedLogInEvent", ...common },
   ]);

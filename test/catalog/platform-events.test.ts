@@ -209,9 +209,7 @@ describe.skipIf("skipped" in store)(`platform events in ${storeTitle("kafka", st
       {
         await using fed = await runningService({ kafka: space.url });
         await produce(fed.client);
-        await expect
-          .poll(async () => (await space.read(topics.platformEvents)).length, { timeout: 30_000 })
-          .toBe(1);
+        await expect.poll(async () => (await space.read(topics.platformEvents)).length).toBe(1);
       }
       const [found, ...others] = await space.read(topics.platformEvents);
       expect([found?.key, others]).toEqual(["loaded-seeds", []]);

@@ -39,7 +39,7 @@ describe.skipIf(!hasPseudoTerminals)("on a terminal", () => {
     service = await runningService({ logLevel: "silent" });
     home = temporaryDirectory("annals-terminal");
     await service.client.upsert(rare, "tagProperties", { name: "rare" });
-  }, 60_000);
+  });
   afterAll(async () => {
     home[Symbol.dispose]();
     await service[Symbol.asyncDispose]();

@@ -17,7 +17,7 @@ const urn = (n: number) => `urn:li:tag:t${n}`;
 const waitMsMax = 60_000;
 
 // The test needs all servers; the end of the run lists the missing ones.
-describe.skipIf("skipped" in stores)("operations sent to an API node", { timeout: 120_000 }, () => {
+describe.skipIf("skipped" in stores)("operations sent to an API node", () => {
   let cluster: Cluster;
   let api: ClusterNode;
   let workers: ClusterNode[];

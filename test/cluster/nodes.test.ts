@@ -43,7 +43,7 @@ function comparable(body: unknown): unknown {
 }
 
 // The test needs all servers; the end of the run lists the missing ones.
-describe.skipIf("skipped" in stores)("a cluster on real stores", { timeout: 240_000 }, () => {
+describe.skipIf("skipped" in stores)("a cluster on real stores", () => {
   let cluster: Cluster;
   let embedded: RunningService;
   let api: ClusterNode;

@@ -26,7 +26,7 @@ interface Acknowledged {
   position: number;
 }
 
-test(`acknowledged writes survive ${kills} kills under load`, { timeout: 240_000 }, async () => {
+test(`acknowledged writes survive ${kills} kills under load`, async () => {
   using directory = temporaryDirectory("annals-crash");
   const acknowledged: Acknowledged = { properties: new Map(), profiles: new Map(), position: 0 };
   let written = 0;

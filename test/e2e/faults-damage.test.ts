@@ -227,9 +227,7 @@ describe("a flipped bit in the log", () => {
   });
 });
 
-test("a damaged write-ahead log after a kill ends the start, and is left unchanged", {
-  timeout: 60_000,
-}, async () => {
+test("a damaged write-ahead log after a kill ends the start, and is left unchanged", async () => {
   using directory = temporaryDirectory("annals-damaged");
   await using service = await startService(directory.path);
   const client = createClient(service.address);

@@ -159,9 +159,9 @@ describe("the service on a full disk", () => {
 });
 
 /** A file size limit replaces the full disk where the test may not mount one. */
-test("a file size limit rejects writes with the cause, and writes resume without the limit", {
-  timeout: 150_000,
-}, async ({ skip }) => {
+test("a file size limit rejects writes with the cause, and writes resume without the limit", async ({
+  skip,
+}) => {
   const limits = filesCanBeLimited();
   if (limits !== true) return skip(limits.skipped);
   using directory = temporaryDirectory("annals-limited");
@@ -201,9 +201,9 @@ test("a start on a read-only directory ends with one error message, and changes 
   await endsWell(again, data);
 });
 
-test("a write whose fsync fails is not acknowledged, and acknowledged writes stay", {
-  timeout: 150_000,
-}, async ({ skip }) => {
+test("a write whose fsync fails is not acknowledged, and acknowledged writes stay", async ({
+  skip,
+}) => {
   const made = failingFsync();
   if ("skipped" in made) return skip(made.skipped);
   using fsync = made;

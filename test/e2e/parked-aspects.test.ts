@@ -52,4 +52,4 @@ test("an entity that is parked in aspects is read and written as the log has it,
   expect(await nameOf(client, last.position)).toBe("last");
   expect((await named(client, "well")).status).toBe(200);
   await service.stop();
-}, 60_000);
+});

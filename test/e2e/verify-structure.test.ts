@@ -177,12 +177,12 @@ function damage(directory: string, round: typeof damages): void {
   }
 }
 
-describe("a verification with repair", { timeout: 120_000 }, () => {
+describe("a verification with repair", () => {
   const repairing = async (service: RunningService) => {
     const operator = operatorOf(service);
     const id = await operator.value("verify", { repair: true });
     const job = () => operator.value("getJob", { id });
-    await expect.poll(async () => (await job()).state, { timeout: 60_000 }).not.toBe("running");
+    await expect.poll(async () => (await job()).state).not.toBe("running");
     expect(await job()).toMatchObject({ state: "done" });
     expect(await operator.value("listDifferences")).toMatchObject({ total: 0 });
     await service.restart(async () => {

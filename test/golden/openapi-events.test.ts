@@ -48,7 +48,7 @@ test("a written event is traced until searches show it", async () => {
   const write = await call("POST", "/openapi/v3/entity/dataset", [profile(1_700_000_000_002, 3)]);
   const id = write.headers.get("traceparent");
   await expect
-    .poll(async () => (await traced(id, { [urn]: ["datasetProfile"] })).body, { timeout: 15_000 })
+    .poll(async () => (await traced(id, { [urn]: ["datasetProfile"] })).body)
     .toEqual({ [urn]: { datasetProfile: shown } });
   const errors = await traced(id, { [urn]: ["datasetProfile", "operation"] }, "");
   expect(errors.body[urn]).toMatchObject({ operation: { success: false } });

@@ -201,9 +201,7 @@ describe("consumer offsets", () => {
       })
       .toBe(true);
     // Nothing else is written, so the views reach the end of the log.
-    await expect
-      .poll(async () => offsetOf(await offsets("mcl"), "annals-aspects").lag, { timeout: 30_000 })
-      .toBe(0);
+    await expect.poll(async () => offsetOf(await offsets("mcl"), "annals-aspects").lag).toBe(0);
     const { views } = await operator.value("getStatus");
     const groupOffsets = await offsets("mcl");
     const { offset, lag } = offsetOf(groupOffsets, "annals-aspects");

@@ -471,9 +471,7 @@ describe("traces", () => {
       60_000,
     );
     await expect
-      .poll(async () => (await traced(id, { [urn]: ["tagProperties"] })).body[urn].tagProperties, {
-        timeout: 15_000,
-      })
+      .poll(async () => (await traced(id, { [urn]: ["tagProperties"] })).body[urn].tagProperties)
       .toEqual({
         success: true,
         primaryStorage: { writeStatus: "ACTIVE_STATE" },

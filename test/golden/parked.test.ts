@@ -139,13 +139,13 @@ describe("a write that a view rejects", () => {
     await expect.poll(() => parked("timeseries")).toBe(1);
     await profile(5);
     await write("urn:li:tag:numbat", "numbat");
-    await expect.poll(() => found("numbat"), { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => found("numbat")).toBe(1);
     accept();
     expect(await operator.value("dropParked", { view: "timeseries", urn })).toEqual({
       parked: false,
     });
     await write("urn:li:tag:quokka", "quokka");
-    await expect.poll(() => found("quokka"), { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => found("quokka")).toBe(1);
   });
 
   test("a rejected aspect is found after the retry", async () => {
@@ -155,7 +155,7 @@ describe("a write that a view rejects", () => {
     await expect.poll(() => parked("aspects")).toBe(1);
     await service.client.upsert(urn, "status", { removed: false });
     await write("urn:li:tag:wombat", "wombat");
-    await expect.poll(() => found("wombat"), { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => found("wombat")).toBe(1);
     expect(await found("venomous")).toBe(0);
     accept();
     expect(await operator.value("retryParked", { view: "aspects", urn })).toEqual({

@@ -135,4 +135,4 @@ test("the number of searches of a request is limited, whether they have results 
     message: expect.stringContaining("too many searches"),
     extensions: { code: 400 },
   });
-}, 60_000);
+});

@@ -79,7 +79,7 @@ test("a request that stays incomplete in its head or body is disconnected", asyn
   Object.assign(server, { headersTimeout: 200, requestTimeout: 400 });
   const head = await send(target);
   const rest = await send(`${target}Content-Length: ${body.length}\r\n\r\n{`);
-  const wait = { timeout: 20_000, interval: 50 };
+  const wait = { timeout: 60_000, interval: 50 };
   for (const { socket, received } of [head, rest]) {
     await expect.poll(() => socket.closed, wait).toBe(true);
     expect(received()).toMatch(/^HTTP\/1\.1 408 /);

@@ -58,7 +58,7 @@ beforeAll(async () => {
     description: "One row per purchase",
   });
   mcp = await connect(service.address);
-}, 60_000);
+});
 
 afterAll(async () => {
   await mcp.close();
@@ -113,7 +113,7 @@ test("the client lists tools that only read, a resource template and prompts", a
 
 test("a search returns names, descriptions, the total and the position", async () => {
   await expect
-    .poll(() => call("search", { query: "purchase", types: ["dataset"] }), { timeout: 10_000 })
+    .poll(() => call("search", { query: "purchase", types: ["dataset"] }))
     .toMatchObject({
       total: 1,
       hits: [{ urn: ORDERS, type: "dataset", name: "Orders", description: "One row per purchase" }],
@@ -185,7 +185,7 @@ test("lineage and relationships name the other ends, and paths lead from one to 
   });
   const path = [RAW, ORDERS, REPORT];
   await expect
-    .poll(() => call("find_lineage_paths", { from: RAW, to: REPORT }), { timeout: 10_000 })
+    .poll(() => call("find_lineage_paths", { from: RAW, to: REPORT }))
     .toMatchObject({ direction: "DOWNSTREAM", paths: [path] });
   expect(await call("find_lineage_paths", { from: REPORT, to: RAW })).toMatchObject({
     direction: "UPSTREAM",
@@ -262,7 +262,7 @@ describe("with --mcp-writes on", () => {
     const term = { definition: "d", termSource: "INTERNAL" };
     await client.upsert("urn:li:glossaryTerm:money", "glossaryTermInfo", term);
     agent = await connect(writing.address);
-  }, 60_000);
+  });
   afterAll(async () => {
     await agent.close();
     await writing[Symbol.asyncDispose]();

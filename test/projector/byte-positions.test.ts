@@ -14,7 +14,7 @@ const at = (record: number) => position(record * STEP);
 const all = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, n) => at(first + n));
 const asViews = (...views: readonly unknown[]): readonly View[] => views as readonly View[];
-const soon = <T>(check: () => T) => vi.waitFor(check, { timeout: 30_000, interval: 2 });
+const soon = <T>(check: () => T) => vi.waitFor(check, { timeout: 60_000, interval: 2 });
 
 describe("the projector", () => {
   let projector: Projector | undefined;

@@ -64,7 +64,7 @@ async function start(view: RecordingView, options: Partial<ProjectorParts> = {})
   return projector;
 }
 
-const soon = <T>(check: () => T) => vi.waitFor(check, { timeout: 30_000, interval: 5 });
+const soon = <T>(check: () => T) => vi.waitFor(check, { timeout: 60_000, interval: 5 });
 const errorOf = (projector: Projector) => projector.progress().named?.error;
 
 /** Replaces the log file with that of another log. */

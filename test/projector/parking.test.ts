@@ -148,7 +148,7 @@ async function start(
   return projector;
 }
 
-const soon = (check: () => void) => vi.waitFor(check, { timeout: 30_000, interval: 2 });
+const soon = (check: () => void) => vi.waitFor(check, { timeout: 60_000, interval: 2 });
 const upTo = (count: number) => Array.from({ length: count }, (_, n) => n + 1);
 /** The records of the entity at a position, from that position on. */
 const behind = (first: number, count: number) =>

@@ -39,7 +39,7 @@ async function start(
 const reaches = (view: RecordingView, at: number) => soon(() => expect(view.at).toBe(at));
 
 /** A busy machine takes time. */
-const soon = <T>(check: () => T) => vi.waitFor(check, { timeout: 30_000, interval: 2 });
+const soon = <T>(check: () => T) => vi.waitFor(check, { timeout: 60_000, interval: 2 });
 
 const everything = (view: RecordingView, last: number) => expect(view.got).toEqual(range(1, last));
 

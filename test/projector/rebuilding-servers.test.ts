@@ -34,7 +34,7 @@ const reached = await Promise.all(names.map((name) => reachStore(name)));
 const urls = reached.flatMap((store) => ("skipped" in store ? [] : [store.url]));
 
 // Without the servers there is nothing to rebuild; the end of the run lists missing servers.
-describe.skipIf(urls.length < names.length)("views in servers", { timeout: 120_000 }, () => {
+describe.skipIf(urls.length < names.length)("views in servers", () => {
   const directory = temporaryDirectory("annals-rebuilding");
   const removals: (() => Promise<void>)[] = [() => Promise.resolve(directory[Symbol.dispose]())];
   let config: Config;

@@ -62,7 +62,7 @@ async function start(
   return projector;
 }
 
-const soon = (check: () => void) => vi.waitFor(check, { timeout: 30_000, interval: 2 });
+const soon = (check: () => void) => vi.waitFor(check, { timeout: 60_000, interval: 2 });
 
 describe("a view in a server", () => {
   test("one of two projectors feeds the view, and each record is applied once", async () => {

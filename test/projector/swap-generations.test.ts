@@ -15,7 +15,7 @@ import {
   range,
 } from "./array-log.ts";
 
-const soon = <T>(check: () => T) => vi.waitFor(check, { timeout: 30_000, interval: 1 });
+const soon = <T>(check: () => T) => vi.waitFor(check, { timeout: 60_000, interval: 1 });
 
 /** A view that has the records up to a position. */
 function viewAt(name: string, at: number): RecordingView {

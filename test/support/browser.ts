@@ -35,6 +35,9 @@ const axeSource = readFileSync(
   "utf8",
 );
 
+/** Limit for each wait for an element: it only ends tests that hang. */
+const waitMsMax = 60_000;
+
 export interface OpenBrowser extends AsyncDisposable {
   /** A new page. Pages share the cache of the browser, which saves most of the time of a load. */
   page(options?: PageOptions): Promise<WatchedPage>;
@@ -83,6 +86,7 @@ async function watchedPage(
   { width = 1280, mayFail }: PageOptions,
 ): Promise<Omit<WatchedPage, typeof Symbol.asyncDispose>> {
   const page = await context.newPage();
+  page.setDefaultTimeout(waitMsMax);
   await page.setViewportSize({ width, height: 800 });
   const errors: string[] = [];
   const note = (text: string): void => {

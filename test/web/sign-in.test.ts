@@ -33,7 +33,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
   /** Requests without a session are refused on purpose. */
   const mayFail = /status of 401/;
   /** As long as the browser waits for an element. */
-  const atMost = { timeout: 30_000 };
+  const atMost = { timeout: 60_000 };
 
   test.each([1280, 390])("a token opens the page that was asked for, at %i", async (width) => {
     const { token } = await makeToken(service.client, {}, service.operator);
