@@ -175,6 +175,17 @@ describe.each(startedLogs)("on the %s log,", (_, startLog) => {
       expect(await aspectOf(urn, "editableDatasetProperties")).toBeUndefined();
     });
 
+    test("a rollback hides an entity again that an earlier rollback hid and another one deleted", async () => {
+      const [urn, first, second] = [fresh(), runOf(), runOf()];
+      await writeAs(first, urn, "editableDatasetProperties", described("one"));
+      await rollback(first);
+      await rollback(first, { hardDelete: true });
+      await writeAs(second, urn, "editableDatasetProperties", described("two"));
+      expect(await rollback(second)).toMatchObject({ entitiesDeleted: 1 });
+      expect(await aspectOf(urn, "status")).toEqual({ removed: true });
+      expect(await exists(urn)).toBe(false);
+    });
+
     test("a rollback restores an entity that the run deleted", async () => {
       const [urn, first, second] = [fresh(), runOf(), runOf()];
       await writeAs(first, urn, "editableDatasetProperties", described("one"));

@@ -128,7 +128,9 @@ export async function rollBackEntity(
         : await rollbackOf(tools, urn, aspect, one, writes.get(aspect) ?? [], run),
     );
   }
-  const ends = hides && writes.get("status")?.at(-1)?.decided !== true ? "hidden" : undefined;
+  const status = writes.get("status") ?? [];
+  const isHidden = isThere(status) && status.at(-1)?.decided === true;
+  const ends = hides && !isHidden ? "hidden" : undefined;
   if (ends !== undefined) commands.push(softDelete(run));
   const events: EventCommand[] = [];
   for (const one of seriesRolledBack) appendAll(events, await eventsOf(tools, urn, one, run));
