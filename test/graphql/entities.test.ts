@@ -766,6 +766,48 @@ test("sources of ingestion are deployed, listed with their runs, and deleted", a
   expect((await data(list, { input: {} })).listIngestionSources.total).toBe(0);
 });
 
+test("a custom assertion keeps its columns, operator and parameters", async () => {
+  const { upsertCustomAssertion } = await data(
+    `mutation($input: UpsertCustomAssertionInput!) { upsertCustomAssertion(input: $input) { urn } }`,
+    {
+      input: {
+        ...{ entityUrn: dataset, type: "range", description: "in range", fieldPath: null },
+        ...{ fieldPaths: ["id", "name"], platform: { name: "great" }, logic: "" },
+        ...{
+          scope: "DATASET_COLUMN",
+          aggregation: "MAX",
+          operator: "BETWEEN",
+          nativeType: "between",
+        },
+        parameters: {
+          value: null,
+          minValue: { value: "1", type: "NUMBER" },
+          maxValue: { value: "9", type: "NUMBER" },
+        },
+        nativeParameters: [{ key: "strict", value: "yes" }],
+      },
+    },
+  );
+  const { assertion } = await data(
+    `query($urn: String!) { assertion(urn: $urn) { info { customAssertion {
+      type entityUrn field { path } fields { urn path } scope aggregation operator nativeType logic
+      parameters { value { value } minValue { value type } maxValue { value } } nativeParameters { key value }
+    } } } }`,
+    upsertCustomAssertion,
+  );
+  expect(assertion.info.customAssertion).toEqual({
+    ...{ type: "range", entityUrn: dataset, field: null, logic: null },
+    fields: [
+      { urn: dataset, path: "id" },
+      { urn: dataset, path: "name" },
+    ],
+    ...{ scope: "DATASET_COLUMN", aggregation: "MAX", operator: "BETWEEN", nativeType: "between" },
+    parameters: { value: null, minValue: { value: "1", type: "NUMBER" }, maxValue: { value: "9" } },
+    nativeParameters: [{ key: "strict", value: "yes" }],
+  });
+  await data(`mutation { deleteAssertion(urn: "${upsertCustomAssertion.urn}") }`);
+});
+
 test("results of assertions and operations are reported, and read latest first", async () => {
   const { upsertCustomAssertion } = await data(
     `mutation($input: UpsertCustomAssertionInput!) { upsertCustomAssertion(urn: null, input: $input) { urn } }`,

@@ -77,10 +77,10 @@ export async function storedAspect(
   throw new CatalogError("not_found", `"${urn.slice(0, 600)}" does not exist`);
 }
 
-/** Removes null members at any depth: they count as absent. */
+/** Removes null and undefined members at any depth: they count as absent. */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!jsonObject(value)) return value;
-  const present = Object.entries(value).filter(([, one]) => one !== null);
+  const present = Object.entries(value).filter(([, one]) => (one ?? null) !== null);
   return Object.fromEntries(present.map(([name, one]) => [name, withoutNulls(one)]));
 }

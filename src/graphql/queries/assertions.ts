@@ -5,7 +5,7 @@ import type { Criterion } from "../../core/query/filter.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
-import { actorOf, stampOf } from "../mutations/changes.ts";
+import { actorOf, stampOf, withoutNulls } from "../mutations/changes.ts";
 import { anyOf, proposalOf, refuseMissing, urnOf, write } from "../mutations/writing.ts";
 import { type EntitySource, entityOf } from "./entity-source.ts";
 import { entriesOf } from "./entity-values.ts";
@@ -25,9 +25,16 @@ interface CustomInput {
   readonly type: string;
   readonly description: string;
   readonly fieldPath?: Maybe<string>;
+  readonly fieldPaths?: Maybe<readonly string[]>;
   readonly platform: { readonly urn?: Maybe<string>; readonly name?: Maybe<string> };
   readonly externalUrl?: Maybe<string>;
   readonly logic?: Maybe<string>;
+  readonly scope?: Maybe<string>;
+  readonly aggregation?: Maybe<string>;
+  readonly operator?: Maybe<string>;
+  readonly parameters?: Maybe<object>;
+  readonly nativeType?: Maybe<string>;
+  readonly nativeParameters?: Maybe<readonly Entry[]>;
 }
 
 async function upsertCustomAssertion(
@@ -46,12 +53,11 @@ async function upsertCustomAssertion(
   }
   await refuseMissing([entity], viewer);
   const before = await assertedEntity(urn, viewer);
-  const { type, description, fieldPath, externalUrl, logic } = input;
+  const { description, externalUrl } = input;
   const stamp = stampOf(viewer);
-  const field = fieldPath && `urn:${namespace}:schemaField:(${entity},${fieldPath})`;
   const info = {
     type: "CUSTOM",
-    customAssertion: { type, entity, ...(field && { field }), ...(logic && { logic }) },
+    customAssertion: customOf(input, entity, namespace),
     description,
     source: { type: "EXTERNAL", created: stamp },
     lastUpdated: stamp,
@@ -64,6 +70,18 @@ async function upsertCustomAssertion(
     toEditAssertions([entity, ...(before === undefined ? [] : [before])]),
   );
   return entityOf(urn);
+}
+
+function customOf(input: CustomInput, entity: string, namespace: string): unknown {
+  const { type, fieldPath, fieldPaths, logic, scope, aggregation, operator } = input;
+  const { parameters, nativeType, nativeParameters } = input;
+  const column = (path: string) => `urn:${namespace}:schemaField:(${entity},${path})`;
+  return withoutNulls({
+    ...{ type, entity, logic: logic || null, scope, aggregation, operator, parameters, nativeType },
+    field: fieldPath ? column(fieldPath) : null,
+    fields: fieldPaths?.map(column),
+    nativeParameters: nativeParameters && mapOf(nativeParameters),
+  });
 }
 
 interface ResultInput {

@@ -102,6 +102,7 @@ export const governance: Mapping = {
     CustomAssertionInfo: {
       entityUrn: "entity",
       field: ({ field }) => (typeof field === "string" ? columnOf(field)[0] : null),
+      fields: columns,
     },
     DatasetAssertionInfo: { datasetUrn: "dataset", fields: columns },
     IncidentSource: { source: "sourceUrn" },
