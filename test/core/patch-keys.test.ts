@@ -105,6 +105,11 @@ describe("an aspect that a patch creates", () => {
     ],
     ["formInfo", { "/actors/groups/urn:li:corpGroup:g": {} }, { actors: { owners: true } }],
     [
+      "formInfo",
+      { "/actors/ownershipTypes/urn:li:ownershipType:t": "urn:li:ownershipType:t" },
+      { actors: { ownershipTypes: ["urn:li:ownershipType:t"] } },
+    ],
+    [
       "propertyDefinition",
       { "/allowedValues/gold": { value: { string: "gold" } }, "/qualifiedName": "io.tier" },
       { allowedValues: [{ value: { string: "gold" } }] },
