@@ -1,6 +1,7 @@
 /** An aspect with more members than a call may have arguments is readable through all histories. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ask } from "../graphql/graphql-client.ts";
+import { caughtUp } from "../support/caught-up.ts";
 import { encoded } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
@@ -22,6 +23,8 @@ beforeAll(async () => {
     const { status } = await service.client.upsert(of, "globalTags", tagsFrom(first));
     expect(status).toBe(200);
   }
+  // The graph of so many tags takes longer than reads wait on a slow machine.
+  await caughtUp(service);
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
