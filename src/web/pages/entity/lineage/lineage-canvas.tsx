@@ -153,7 +153,8 @@ function useColumnLineage(graph: Graph, limits: ReadonlyMap<string, number>) {
   return data;
 }
 
-const fitOptions = { minZoom: 0.6, maxZoom: 1, padding: 0.1 };
+/** `someMin`: the smallest zoom at which some entities are shown together. */
+const zooms = { someMin: 0.6, max: 1, padding: 0.1 };
 
 /**
  * The part of the next layout that is visible: some entities, or the whole graph. In a graph whose cards would be too
@@ -168,7 +169,7 @@ function usePlaces(root: string, graph: Graph, columns: ReturnType<typeof shownC
   const [places, setPlaces] = useState<Places>(new Map());
   const last = useRef(places);
   const view = useRef<NextView>({ center: root });
-  const { fitView, getViewport, setCenter, setViewport } = useReactFlow();
+  const { getViewport, setCenter, setViewport } = useReactFlow();
   const store = useStoreApi();
   const showNode = (urn: string): void => {
     const place = last.current.get(urn);
@@ -182,23 +183,27 @@ function usePlaces(root: string, graph: Graph, columns: ReturnType<typeof shownC
     layOut(graph, cardWidth, (urn) => heightOf(columns.get(urn))).then((next) => {
       if (!current) return;
       const before = last.current;
-      const bounds = getNodesBounds(
-        [...next].map(([id, position]) => {
-          const height = heightOf(columns.get(id));
-          return { id, position, width: cardWidth, height, data: {} };
-        }),
-      );
+      // From the layout: the nodes of the canvas may not have their new places yet.
+      const viewportOf = (shown: readonly string[], zoomMin: number) => {
+        const cards = shown.flatMap((id) => {
+          const position = next.get(id);
+          const size = { width: cardWidth, height: heightOf(columns.get(id)) };
+          return position === undefined ? [] : [{ id, position, ...size, data: {} }];
+        });
+        const { width, height } = store.getState();
+        const { max, padding } = zooms;
+        return getViewportForBounds(getNodesBounds(cards), width, height, zoomMin, max, padding);
+      };
       last.current = next;
       setPlaces(next);
       const wanted = view.current;
       requestAnimationFrame(() => {
         if ("show" in wanted) {
-          void fitView({ ...fitOptions, nodes: wanted.show.map((id) => ({ id })) });
+          void setViewport(viewportOf(wanted.show, zooms.someMin));
           return;
         }
-        const { width, height } = store.getState();
-        const { zoom } = getViewportForBounds(bounds, width, height, 0, 1, fitOptions.padding);
-        if (zoom >= buttonsZoom) void fitView(fitOptions);
+        const whole = viewportOf([...next.keys()], 0);
+        if (whole.zoom >= buttonsZoom) void setViewport(whole);
         else if ("center" in wanted) show.current(wanted.center);
         else {
           const [from, to] = [before.get(wanted.keep), next.get(wanted.keep)];
@@ -211,7 +216,7 @@ function usePlaces(root: string, graph: Graph, columns: ReturnType<typeof shownC
     return () => {
       current = false;
     };
-  }, [graph, columns, store, fitView, getViewport, setViewport]);
+  }, [graph, columns, store, getViewport, setViewport]);
   return { places, view, showNode };
 }
 
