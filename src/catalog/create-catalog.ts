@@ -226,7 +226,7 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
     fields: createSearchFields(parts.search.rules),
     states,
     hiddenStages: createHiddenStages({ aspects, states, version: entitiesVersion, now }),
-    inTurn: createConcurrencyLimit(foldedAtOnceMax),
+    withSlot: createConcurrencyLimit(foldedAtOnceMax),
     envelopes: createEnvelopes({ model, addresses, systemActor, now }),
     // Both only grow, so a change changes the sum.
     graphVersion() {

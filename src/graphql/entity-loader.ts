@@ -5,7 +5,11 @@
  */
 import type { Catalog, FoundAspect, FoundEntity } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
-import { createConcurrencyLimit, smallBytesMax, type TakeTurn } from "../lib/concurrency-limit.ts";
+import {
+  type AcquireSlot,
+  createConcurrencyLimit,
+  smallBytesMax,
+} from "../lib/concurrency-limit.ts";
 import { type JsonObject, jsonObject } from "../lib/json.ts";
 
 export interface LoadedEntity {
@@ -42,10 +46,10 @@ const togetherMax = 1_000;
 const membersAtOnceMax = 500_000;
 const versionsAtOnceMax = 8;
 
-/** `takeTurn`: waits until no other large request runs. */
+/** `acquireSlot`: waits until no other large request runs. */
 export function createEntityLoader(
   catalog: Pick<Catalog, "findEntities" | "findAspect" | "getEntities">,
-  takeTurn: TakeTurn,
+  acquireSlot: AcquireSlot,
 ): EntityLoader {
   let known = new Map<string, Promise<LoadedEntity>>();
   let waiting: {
@@ -55,8 +59,8 @@ export function createEntityLoader(
   }[] = [];
   let loaded = 0;
   let bytes = 0;
-  const listsInTurn = createConcurrencyLimit(membersAtOnceMax);
-  const versionsInTurn = createConcurrencyLimit(versionsAtOnceMax);
+  const withListSlot = createConcurrencyLimit(membersAtOnceMax);
+  const withVersionSlot = createConcurrencyLimit(versionsAtOnceMax);
 
   function refuseTooMany(): void {
     if (loaded <= loadedMax) return;
@@ -82,7 +86,7 @@ export function createEntityLoader(
         undefined,
       );
       for (const { aspects } of found) for (const { value } of aspects) bytes += value.length;
-      if (bytes > smallBytesMax) await takeTurn(bytes);
+      if (bytes > smallBytesMax) await acquireSlot(bytes);
       const keys = await keysOf(found.filter(({ exists }) => !exists));
       for (const [i, { settle }] of batch.entries()) {
         const entity = found[i];
@@ -133,7 +137,7 @@ export function createEntityLoader(
       return loading;
     },
     list: (most, ask, sizeOf) =>
-      listsInTurn(async () => {
+      withListSlot(async () => {
         refuseTooMany();
         const found = await ask();
         loaded += sizeOf(found);
@@ -141,13 +145,13 @@ export function createEntityLoader(
         return found;
       }, most),
     version: (urn, aspect, version) =>
-      versionsInTurn(async () => {
+      withVersionSlot(async () => {
         loaded++;
         refuseTooMany();
         refuseTooLarge();
         const found = await catalog.findAspect(urn, aspect, version);
         bytes += found?.value.length ?? 0;
-        if (bytes > smallBytesMax) await takeTurn(bytes);
+        if (bytes > smallBytesMax) await acquireSlot(bytes);
         return found;
       }),
     forget() {

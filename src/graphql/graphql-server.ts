@@ -14,7 +14,11 @@ import { processRequest } from "graphql-helix";
 import type { Catalog } from "../catalog/catalog.ts";
 import { assert, CatalogError, type ErrorCode } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
-import { createConcurrencyLimit, memoryTurnOf, type TakeTurn } from "../lib/concurrency-limit.ts";
+import {
+  type AcquireSlot,
+  createConcurrencyLimit,
+  memorySlotOf,
+} from "../lib/concurrency-limit.ts";
 import { withoutMiddle } from "../lib/shortened.ts";
 import type { ServerContext, Viewer } from "./context.ts";
 import { createDocumentCache } from "./document-cache.ts";
@@ -82,7 +86,7 @@ export function createGraphqlServer(options: Options): GraphqlServer {
   const { onFault, entityNames, catalogFor, ...rest } = options;
   const moving = createConcurrencyLimit(1);
   // Each large request may take hundreds of megabytes.
-  const largeInTurn = createConcurrencyLimit(1);
+  const withLargeSlot = createConcurrencyLimit(1);
   const surroundings = { ...rest, entityTypes: entityTypesOf(entityNames), moving };
   const schema = createSchema(surroundings.entityTypes.members);
   const documents = createDocumentCache(schema);
@@ -124,16 +128,16 @@ export function createGraphqlServer(options: Options): GraphqlServer {
       const wrote = (at: Position | undefined) => {
         position = at ?? position;
       };
-      const turn = memoryTurnOf(largeInTurn);
+      const slot = memorySlotOf(withLargeSlot);
       // A mutation does not wait: it may hold the only slot for moves, for which the request that it
       // waits for may wait.
       const isQuery =
         getOperationAST(document, operationName)?.operation === OperationTypeNode.QUERY;
-      const takeTurn: TakeTurn = isQuery ? turn.take : async () => {};
+      const acquireSlot: AcquireSlot = isQuery ? slot.acquire : async () => {};
       const contextFactory = (): Viewer => {
         const catalog = withReadBudget(catalogFor(actor));
-        const loader = createEntityLoader(catalog, takeTurn);
-        const longLists = createLongLists(takeTurn);
+        const loader = createEntityLoader(catalog, acquireSlot);
+        const longLists = createLongLists(acquireSlot);
         const noted = (note: Audited) => audited.push(note);
         return { ...surroundings, catalog, loader, longLists, actor, wrote, audited: noted };
       };
@@ -149,7 +153,7 @@ export function createGraphqlServer(options: Options): GraphqlServer {
         assert(result.type === "RESPONSE", "nothing of the schema is streamed");
         return { json: shown(result.payload), position, audited };
       } finally {
-        turn.end();
+        slot.release();
       }
     },
   };
@@ -239,7 +243,7 @@ const readsAtOnceMax = 8;
  * (entity-loader.ts). Throws `malformed` from the read that exceeds the limit on; later reads do not run.
  */
 function withReadBudget(catalog: Catalog): Catalog {
-  const inTurn = createConcurrencyLimit(readsAtOnceMax);
+  const withSlot = createConcurrencyLimit(readsAtOnceMax);
   let cost = 0;
 
   type Read<Args extends readonly unknown[], Found> = (...args: Args) => Promise<Found>;
@@ -261,7 +265,7 @@ function withReadBudget(catalog: Catalog): Catalog {
     read: Read<Args, Found>,
   ): Read<Args, Found> => {
     const counted = limited(search, read);
-    return (...args) => inTurn(() => counted(...args));
+    return (...args) => withSlot(() => counted(...args));
   };
 
   return {

@@ -4,7 +4,7 @@
  * item takes about a kilobyte, so the items of a request are limited.
  */
 import { CatalogError } from "../core/errors.ts";
-import type { TakeTurn } from "../lib/concurrency-limit.ts";
+import type { AcquireSlot } from "../lib/concurrency-limit.ts";
 
 const pieceItems = 1_000;
 /** Of a completed item, about. */
@@ -22,8 +22,8 @@ export interface LongLists {
 
 export const isLong = (items: number): boolean => items > pieceItems;
 
-/** `takeTurn`: waits until no other large request runs. */
-export function createLongLists(takeTurn: TakeTurn): LongLists {
+/** `acquireSlot`: waits until no other large request runs. */
+export function createLongLists(acquireSlot: AcquireSlot): LongLists {
   let admitted = 0;
   return {
     async admit(items) {
@@ -34,7 +34,7 @@ export function createLongLists(takeTurn: TakeTurn): LongLists {
           hint: "Ask for fewer lists, or read the aspect at GET /aspects/<urn>?aspect=<name>",
         });
       }
-      if (admitted > smallItemsMax) await takeTurn(admitted * ITEM_BYTES);
+      if (admitted > smallItemsMax) await acquireSlot(admitted * ITEM_BYTES);
     },
   };
 }

@@ -1,13 +1,13 @@
 /**
  * Verification as a job: a thread compares views with the log and repairs differences on request. Reads and writes
- * continue meanwhile. One verification runs at a time; the next job waits for its turn.
+ * continue meanwhile. One verification runs at a time; the next job waits.
  */
 import type { Caller } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import { NOTHING } from "../core/job-counts.ts";
 import { type Position, position } from "../core/position.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
-import { createConcurrencyLimit, turnOf } from "../lib/concurrency-limit.ts";
+import { createConcurrencyLimit, slotOf } from "../lib/concurrency-limit.ts";
 import { orAborted } from "../lib/or-aborted.ts";
 import type { Restoration } from "../projector/thread/progress.ts";
 import type { Difference } from "../projector/verify/differences.ts";
@@ -92,7 +92,7 @@ const RESTORED_MAX = 50;
 export function createVerifications(parts: VerifyParts) {
   const { restoration, logger } = parts;
   let latest: Readonly<Record<string, ViewVerification>> = {};
-  const inTurn = createConcurrencyLimit(1);
+  const withSlot = createConcurrencyLimit(1);
   /** Jobs that run or wait, and the verification in the background. */
   let pending = 0;
 
@@ -117,19 +117,19 @@ export function createVerifications(parts: VerifyParts) {
   }
 
   const work: JobWork = async (run) => {
-    const turn = turnOf(inTurn);
+    const slot = slotOf(withSlot);
     pending++;
     try {
-      await orAborted(turn.take(), run.signal);
+      await orAborted(slot.acquire(), run.signal);
       await parts.checkIndexes(run.signal);
-      await runInTurn(run);
+      await runVerification(run);
     } finally {
-      turn.end();
+      slot.release();
       pending--;
     }
   };
 
-  const runInTurn: JobWork = async (run) => {
+  const runVerification: JobWork = async (run) => {
     const { views = [], repair = false, since } = run.request as VerifyRequest;
     const { signal } = run;
     let counts = { ...NOTHING, ...run.counts };
@@ -210,7 +210,7 @@ export function createVerifications(parts: VerifyParts) {
     pending++;
     try {
       const asked = { views: parts.views, niceness: NICENESS };
-      const { views } = await inTurn(() => parts.verify(asked, { onProgress: () => {}, signal }));
+      const { views } = await withSlot(() => parts.verify(asked, { onProgress: () => {}, signal }));
       look();
       const differing = views.filter(({ count }) => count > 0);
       for (const { view, count } of differing) {

@@ -34,41 +34,44 @@ export function createConcurrencyLimit(atOnceMax: number): ConcurrencyLimit {
   };
 }
 
-/** One place in the turn, which is taken at most once and kept until `end`. */
-export function turnOf(inTurn: ConcurrencyLimit): { take(): Promise<void>; end(): void } {
-  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  let taken: Promise<void> | undefined;
+/** One slot, which is acquired at most once and held until `release`. */
+export function slotOf(withSlot: ConcurrencyLimit): { acquire(): Promise<void>; release(): void } {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  let acquired: Promise<void> | undefined;
   return {
-    take() {
-      taken ??= new Promise((begin) => {
-        void inTurn(() => {
+    acquire() {
+      acquired ??= new Promise((begin) => {
+        void withSlot(() => {
           begin();
-          return ended;
+          return released;
         });
       });
-      return taken;
+      return acquired;
     },
-    end,
+    release,
   };
 }
 
-/** Work that holds more bytes of values waits for its turn: parsed, they take several times as much. */
+/** Work that holds more bytes of values waits for a slot: parsed, they take several times as much. */
 export const smallBytesMax = 1024 * 1024;
 
-/** Resolves when it is the turn of work that holds so many bytes of values. */
-export type TakeTurn = (bytes: number) => Promise<void>;
+/** Resolves when there is a slot for work that holds so many bytes of values. */
+export type AcquireSlot = (bytes: number) => Promise<void>;
 
-/** The same for work that may leave much garbage, which its end collects. */
-export function memoryTurnOf(inTurn: ConcurrencyLimit): { take: TakeTurn; end(): void } {
-  const turn = turnOf(inTurn);
+/** The same for work that may leave much garbage, which `release` collects. */
+export function memorySlotOf(withSlot: ConcurrencyLimit): {
+  acquire: AcquireSlot;
+  release(): void;
+} {
+  const slot = slotOf(withSlot);
   let held = 0;
   return {
-    take(bytes) {
+    acquire(bytes) {
       held = bytes;
-      return turn.take();
+      return slot.acquire();
     },
-    end() {
-      turn.end();
+    release() {
+      slot.release();
       if (held > GARBAGE_BYTES) collectGarbage("regular");
     },
   };

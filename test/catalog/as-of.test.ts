@@ -290,7 +290,7 @@ describe("on a log without views,", () => {
 
   const toolsOf = (log: Pick<ChangeLog, "readStream" | "head">): PastTools => ({
     ...{ log, decode: decodeRecord, keyAspectOf: () => "tagKey", project: () => [] },
-    ...{ reached: async () => {}, inTurn: (work) => work(), now: () => 1_000 },
+    ...{ reached: async () => {}, withSlot: (work) => work(), now: () => 1_000 },
   });
   const present = { aspects: { findValue: async () => undefined } };
 

@@ -90,7 +90,7 @@ test("an as-of range of more events than the limit is rejected", async () => {
         ...{ key: "k", value, system: JSON.stringify(system) },
       },
     ],
-    inTurn: (work) => work(),
+    withSlot: (work) => work(),
     endIn: async () => position(4),
     isHidden: async () => false,
     foldedMax: 3,

@@ -12,9 +12,9 @@ const many = (count: number) => Array.from({ length: count }, (_, n) => urn(n));
 /** Of entities with one aspect, of a value of so many bytes. */
 function loading(bytes: number, refuse?: CatalogError) {
   const asked: number[] = [];
-  let turns = 0;
-  const takeTurn = async () => {
-    turns++;
+  let acquired = 0;
+  const acquireSlot = async () => {
+    acquired++;
   };
   const aspect = { name: "tagProperties", value: " ".repeat(bytes) };
   const catalog = {
@@ -28,8 +28,8 @@ function loading(bytes: number, refuse?: CatalogError) {
       return aspect;
     },
   } as unknown as Parameters<typeof createEntityLoader>[0];
-  const loader = createEntityLoader(catalog, takeTurn);
-  return { loader, asked, turns: () => turns };
+  const loader = createEntityLoader(catalog, acquireSlot);
+  return { loader, asked, acquired: () => acquired };
 }
 
 test("lookups of one level of a query share one read, and each entity is read once", async () => {
@@ -59,14 +59,14 @@ test("values of earlier versions count towards the memory limit", async () => {
   expect(asked).toHaveLength(4);
 });
 
-test("a request waits for its turn before it parses more than a megabyte", async () => {
-  const { loader, turns } = loading(600 * 1024);
+test("a request waits for a slot before it parses more than a megabyte", async () => {
+  const { loader, acquired } = loading(600 * 1024);
   await loader.load(urn(1));
-  expect(turns()).toBe(0);
+  expect(acquired()).toBe(0);
   await loader.load(urn(2));
-  expect(turns()).toBe(1);
+  expect(acquired()).toBe(1);
   await loader.version(urn(1), "tagProperties", 1);
-  expect(turns()).toBe(2);
+  expect(acquired()).toBe(2);
 });
 
 test("large requests at the same time are all answered, also after rejected ones", async () => {

@@ -61,15 +61,15 @@ test("requests with longer lists are answered one after the other", async () => 
   for (const { body } of answers) expect(body).toEqual(answerOf(12_000));
 });
 
-test("a request with longer lists asks for a turn, and the lists of a request count together", async () => {
-  let turns = 0;
+test("a request with longer lists asks for a slot, and the lists of a request count together", async () => {
+  let acquired = 0;
   const lists = createLongLists(async () => {
-    turns++;
+    acquired++;
   });
   await lists.admit(6_000);
-  expect(turns).toBe(0);
+  expect(acquired).toBe(0);
   await lists.admit(6_000);
-  expect(turns).toBe(1);
+  expect(acquired).toBe(1);
   await expect(lists.admit(90_000)).rejects.toThrow("have 102000 items");
 });
 
@@ -86,7 +86,7 @@ test("a query for more items than a response may have is rejected", async () => 
       },
     ],
   });
-  // The turn of a rejected request has ended.
+  // A rejected request has released its slot.
   const next = await ask(service.client, await queryOf(12_000));
   expect(next.body).toEqual(answerOf(12_000));
 });

@@ -114,7 +114,7 @@ function slowVerifications(over: Partial<VerifyParts> = {}) {
   };
 }
 
-test("one verification runs at a time, and the others wait for their turn", async () => {
+test("one verification runs at a time, and the others wait", async () => {
   const checks: number[] = [];
   const { work, next, begun } = slowVerifications({
     checkIndexes: async () => void checks.push(begun()),
@@ -125,7 +125,7 @@ test("one verification runs at a time, and the others wait for their turn", asyn
   expect(await next()).toEqual({ running: 1, begun: 3 });
   expect(await next()).toEqual({ running: 0, begun: 3 });
   await Promise.all(works);
-  // The indexes are checked at the beginning of each turn.
+  // The indexes are checked at the beginning of each verification.
   expect(checks).toEqual([0, 1, 2]);
 });
 
@@ -143,7 +143,7 @@ test("a verification that is cancelled while it waits ends at once and is left o
   await Promise.all([first, third]);
 });
 
-test("a verification waits for one in the background, which leaves out its turn meanwhile", async () => {
+test("a verification waits for one in the background, which starts no other meanwhile", async () => {
   vi.useFakeTimers({ toFake: ["setInterval"] });
   const { work, watch, next, begun } = slowVerifications({ intervalSeconds: 10 });
   const end = watch();

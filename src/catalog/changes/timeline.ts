@@ -17,10 +17,10 @@ import {
 } from "../../core/timeline/semantic-changes.ts";
 import { changeCategories } from "../../core/timeline/semantic-facts.ts";
 import {
+  type AcquireSlot,
   createConcurrencyLimit,
-  memoryTurnOf,
+  memorySlotOf,
   smallBytesMax,
-  type TakeTurn,
 } from "../../lib/concurrency-limit.ts";
 import { nearest } from "../../lib/did-you-mean.ts";
 import type { JsonObject } from "../../lib/json.ts";
@@ -54,13 +54,13 @@ const aliases: Readonly<Record<string, string>> = {
 
 export function createTimeline(dependencies: Dependencies): Pick<Catalog, "getTimeline"> {
   const { addresses, states } = dependencies;
-  const largeInTurn = createConcurrencyLimit(1);
+  const withLargeSlot = createConcurrencyLimit(1);
 
   async function read(
     urn: string,
     keyAspect: string,
     query: Query,
-    takeTurn: TakeTurn,
+    acquireSlot: AcquireSlot,
   ): Promise<readonly ChangeTransaction[]> {
     let history = createHistory(query);
     let bytes = 0;
@@ -72,7 +72,7 @@ export function createTimeline(dependencies: Dependencies): Pick<Catalog, "getTi
       }
       if (change.changeType === "RESTATE") continue;
       bytes += change.value?.length ?? 0;
-      if (bytes > smallBytesMax) await takeTurn(bytes);
+      if (bytes > smallBytesMax) await acquireSlot(bytes);
       const isKey = change.aspect === keyAspect;
       const isHardDelete = isKey && change.value === undefined;
       if (isHardDelete) history = createHistory(query);
@@ -88,11 +88,11 @@ export function createTimeline(dependencies: Dependencies): Pick<Catalog, "getTi
       const [state] = await states.read([urn]);
       // The entity does not exist, or is hidden from the caller.
       if (state === undefined || state.aspects.size === 0) return [];
-      const large = memoryTurnOf(largeInTurn);
+      const large = memorySlotOf(withLargeSlot);
       try {
-        return await read(urn, entity.keyAspect, query, large.take);
+        return await read(urn, entity.keyAspect, query, large.acquire);
       } finally {
-        large.end();
+        large.release();
       }
     },
   };

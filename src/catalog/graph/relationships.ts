@@ -75,7 +75,7 @@ type Reads = Pick<Catalog, "listRelationships" | "getLineage" | "forgetRelations
 
 export function createRelationships(dependencies: Dependencies): Reads {
   const { reader, walk, caughtUp } = dependencies;
-  const inTurn = createConcurrencyLimit(walksMax);
+  const withSlot = createConcurrencyLimit(walksMax);
   const { version } = dependencies;
   const pages = version === undefined ? undefined : createPageCache(version);
 
@@ -171,7 +171,7 @@ export function createRelationships(dependencies: Dependencies): Reads {
       const times = timesOf(query);
       await caughtUp();
       const read = () => lineageOf({ urn, direction, hops, times }, { start, count });
-      return hops === 1 ? read() : inTurn(read);
+      return hops === 1 ? read() : withSlot(read);
     },
 
     async forgetRelationships(text, caller) {

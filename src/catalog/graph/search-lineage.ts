@@ -70,7 +70,7 @@ type LineageSearches = Pick<SearchCatalog, "searchLineage" | "scrollLineage">;
 export function createLineageSearch(dependencies: Dependencies): LineageSearches {
   const { tools, walk } = dependencies;
   const { reader } = tools;
-  const inTurn = createConcurrencyLimit(explorationsMax);
+  const withSlot = createConcurrencyLimit(explorationsMax);
 
   async function explore(request: LineageSearchRequest, form: GroupingForm): Promise<Exploration> {
     const times = timesOf(request);
@@ -246,8 +246,8 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
   }
 
   return {
-    searchLineage: (request, page) => inTurn(() => searchLineage(request, page)),
-    scrollLineage: (request, asked) => inTurn(() => scrollLineage(request, asked)),
+    searchLineage: (request, page) => withSlot(() => searchLineage(request, page)),
+    scrollLineage: (request, asked) => withSlot(() => scrollLineage(request, asked)),
   };
 }
 

@@ -44,7 +44,7 @@ export interface PastTools {
   readonly project: Projection<TimeseriesWrite>;
   /** Waits until the aspect view has a position. */
   readonly reached: (position: Position) => Promise<void>;
-  readonly inTurn: ConcurrencyLimit;
+  readonly withSlot: ConcurrencyLimit;
   readonly now: () => number;
   /** Replaces the constant in tests. */
   readonly recordsMax?: number | undefined;
@@ -75,7 +75,7 @@ export async function openPast(
   present: Present,
   moment: AsOfPoint,
 ): Promise<PastPorts> {
-  const { log, decode, keyAspectOf, inTurn, reached } = tools;
+  const { log, decode, keyAspectOf, withSlot, reached } = tools;
   await refuseFuture(tools, moment);
   const folded = new Map<string, Promise<EntityState>>();
   const known = new Map<string, EntityState>();
@@ -124,7 +124,7 @@ export async function openPast(
         const states = new Map<string, EntityState>();
         // One slot per entity, so that a small request does not wait for a large one.
         for (const [i, urn] of missing.entries()) {
-          states.set(urn, await inTurn(() => fold(urn, now?.[i])));
+          states.set(urn, await withSlot(() => fold(urn, now?.[i])));
         }
         return states;
       })();

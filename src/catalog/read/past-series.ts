@@ -32,7 +32,7 @@ interface Dependencies {
   readonly log: Pick<ChangeLog, "readStream">;
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
   readonly project: Projection<TimeseriesWrite>;
-  readonly inTurn: ConcurrencyLimit;
+  readonly withSlot: ConcurrencyLimit;
   /** The last position in these streams that belongs to the point in time. */
   readonly endIn: (streams: readonly StreamName[]) => Promise<Position>;
   readonly isHidden: (urn: string) => Promise<boolean>;
@@ -54,7 +54,7 @@ interface Event {
 type Removal = Exclude<TimeseriesWrite, { readonly op: "event" }>;
 
 export function createPastSeries(dependencies: Dependencies): Pick<TimeseriesReader, "list"> {
-  const { log, decode, project, inTurn, endIn, isHidden } = dependencies;
+  const { log, decode, project, withSlot, endIn, isHidden } = dependencies;
   const eventsMax = dependencies.foldedMax ?? foldedMax;
 
   async function* changes(
@@ -138,7 +138,7 @@ export function createPastSeries(dependencies: Dependencies): Pick<TimeseriesRea
     async list(range, { limit, ascending = false, accept }) {
       const { urn, aspect } = range;
       if (await isHidden(urn)) return [];
-      return inTurn(async () => {
+      return withSlot(async () => {
         const stream = timeseriesStream(urn, aspect);
         const others = [entityStream(urn), truncationStream(entityTypeOf(urn), aspect)];
         const end = await endIn([stream, ...others]);

@@ -58,7 +58,7 @@ export interface ReadingTools {
   /** Waits briefly for searches to include every acknowledged write. */
   readonly soonFound: () => Promise<void>;
   /** Limits the number of requests that fold past states concurrently. */
-  readonly inTurn: PastTools["inTurn"];
+  readonly withSlot: PastTools["withSlot"];
   readonly append: Parameters<typeof createRelationships>[0]["append"];
   /**
    * Changes whenever results from the graph may change; undefined while the graph lacks an
@@ -128,13 +128,13 @@ function createReadsAsOf(
   { states, aspects, hiddenUpTo }: ReadPorts,
   everything: boolean,
 ): Catalog["asOf"] {
-  const { log, model, parts, reached, inTurn, now } = tools;
+  const { log, model, parts, reached, withSlot, now } = tools;
   const past: PastTools = {
     log,
     decode: parts.decode,
     project: parts.projectTimeseries,
     reached,
-    inTurn,
+    withSlot,
     now,
     keyAspectOf: (type) => model.entities.get(type)?.keyAspect,
   };

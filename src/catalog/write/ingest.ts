@@ -14,7 +14,7 @@ import { type AspectCommand, isEnd } from "../../core/decide.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { lastOf, type Position, type Revision, START } from "../../core/position.ts";
 import { entityStream, parseStream, type StreamName, timeseriesStream } from "../../core/stream.ts";
-import { createConcurrencyLimit, turnOf } from "../../lib/concurrency-limit.ts";
+import { createConcurrencyLimit, slotOf } from "../../lib/concurrency-limit.ts";
 import { WrongRevision } from "../../log/change-log.ts";
 import { decodeRecord } from "../../log/codecs/record-codec.ts";
 import type { Addresses } from "../address.ts";
@@ -94,7 +94,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
   const { log, encode, addresses, validation, states, systemActor } = dependencies;
   const decider = createWriteDecider(dependencies);
   const requestAppends = createAppendRequest(dependencies);
-  const largeInTurn = createConcurrencyLimit(1);
+  const withLargeSlot = createConcurrencyLimit(1);
   const keyed = new Map<string, Promise<Ingested>>();
 
   async function ingest(
@@ -176,16 +176,16 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     asked: readonly WriteRequest[],
     terms: Pick<RequestTerms, "stamp" | "key">,
   ): Promise<Ingested> {
-    const turn = turnOf(largeInTurn);
+    const slot = slotOf(withLargeSlot);
     try {
-      return await decideAndAppendWith(turn.take, asked, terms);
+      return await decideAndAppendWith(slot.acquire, asked, terms);
     } finally {
-      turn.end();
+      slot.release();
     }
   }
 
   async function decideAndAppendWith(
-    takeTurn: () => Promise<void>,
+    acquireSlot: () => Promise<void>,
     asked: readonly WriteRequest[],
     { stamp, key }: Pick<RequestTerms, "stamp" | "key">,
   ): Promise<Ingested> {
@@ -198,7 +198,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     const invalidated = new Set<string>();
     for (let attempt = 1; ; attempt++) {
       const terms = { stamp, key, streamEnds };
-      const lastStep = await decideInSlices(writeRequests, terms, { states, decider, takeTurn });
+      const lastStep = await decideInSlices(writeRequests, terms, { states, decider, acquireSlot });
       const decided = lastStep();
       // An append that another request began has just failed: load again.
       if (decided === undefined) continue;

@@ -30,7 +30,7 @@ interface Parts {
   readonly decider: Pick<WriteDecider, "platformsOf" | "decideRequested">;
   readonly pause?: Pause | undefined;
   /** Resolves when no other request decides on large values. */
-  readonly takeTurn: () => Promise<void>;
+  readonly acquireSlot: () => Promise<void>;
 }
 
 /**
@@ -53,7 +53,7 @@ interface Loaded {
 export async function decideInSlices(
   writeRequests: readonly WriteRequest[],
   terms: Omit<RequestTerms, "delimiterOf">,
-  { states, decider, takeTurn, pause = createPause() }: Parts,
+  { states, decider, acquireSlot, pause = createPause() }: Parts,
 ): Promise<LastStep> {
   async function load(some: readonly WriteRequest[]): Promise<readonly Loaded[]> {
     const platforms = decider.platformsOf(some);
@@ -82,9 +82,9 @@ export async function decideInSlices(
   const largeValuesOf = ({ writeRequest, entry }: Loaded) =>
     entry.state && computeAhead(writeRequest.commands, entry.state);
 
-  /** In turn, so that two requests do not compute the same value on the same state. */
+  /** One request at a time, so that two requests do not compute the same value on the same state. */
   async function computeLarge(one: Loaded): Promise<void> {
-    await takeTurn();
+    await acquireSlot();
     one.entry = states.find(one.writeRequest.urn) ?? one.entry;
     await largeValuesOf(one)?.();
   }

@@ -217,19 +217,19 @@ function createHandling(
   ): Promise<boolean> {
     const decoded = await Promise.all(messages.map((message) => decode(message, member)));
     // Messages of a urn stay in order, even with retries.
-    const turns = new Map<string, Promise<boolean>>();
+    const lastOfUrn = new Map<string, Promise<boolean>>();
     for (const [n, message] of messages.entries()) {
       const source = `${topic}/${partition}/${message.offset}`;
       const key = textOf(message.key);
       const content = decoded[n];
       const urn = content?.proposal?.entityUrn ?? key;
-      const before = turns.get(urn) ?? Promise.resolve(true);
+      const before = lastOfUrn.get(urn) ?? Promise.resolve(true);
       const taking = before.then(
         async (done) => (await take(content, { source, key, message, member })) && done,
       );
-      turns.set(urn, taking);
+      lastOfUrn.set(urn, taking);
     }
-    return (await Promise.all(turns.values())).every(Boolean);
+    return (await Promise.all(lastOfUrn.values())).every(Boolean);
   }
 
   /** Undefined after an abort. */

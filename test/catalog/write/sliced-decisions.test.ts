@@ -51,7 +51,7 @@ function request(count: number, meanwhile: (decidedSoFar: number) => void) {
       decideInSlices(writeRequests, terms, {
         states: { find, load: async (urns) => urns.map((urn) => entries.get(urn) as Entry) },
         decider: { platformsOf: () => [], decideRequested },
-        takeTurn: async () => {},
+        acquireSlot: async () => {},
         pause: async () => meanwhile(made),
       }),
   };

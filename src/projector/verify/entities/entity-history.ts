@@ -123,7 +123,7 @@ async function* merged(
   }
   const extra = [...truncations, ...forgets.keys()].sort((a, b) => a.position - b.position);
   const heads: { next: PlacedChange | undefined; rest: AsyncIterator<PlacedChange> }[] = [];
-  for (const changes of [...sources.map((one) => changesOf(one, parts)), inTurn(extra)]) {
+  for (const changes of [...sources.map((one) => changesOf(one, parts)), iterate(extra)]) {
     const rest = changes[Symbol.asyncIterator]();
     heads.push({ next: (await rest.next()).value, rest });
   }
@@ -153,7 +153,7 @@ async function* changesOf(source: Source, parts: Parts): AsyncGenerator<PlacedCh
   }
 }
 
-async function* inTurn(changes: readonly PlacedChange[]): AsyncGenerator<PlacedChange, undefined> {
+async function* iterate(changes: readonly PlacedChange[]): AsyncGenerator<PlacedChange, undefined> {
   yield* changes;
   return undefined;
 }

@@ -130,13 +130,13 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
     return accept(found);
   }
 
-  const inTurn = createTurns(() => {
+  const runExclusive = createSerialQueue(() => {
     if (connections.closed) throw new CatalogError("unavailable", `the view "${VIEW}" is closed`);
   });
 
   return {
     apply: (writes, upTo, record) =>
-      inTurn(async () => {
+      runExclusive(async () => {
         const from = expected();
         if (upTo <= from.position) return;
         // Evaluates the writes before any statement: an unreadable one stops the batch here.
@@ -157,7 +157,7 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
       }),
 
     restore: (urn, writes) =>
-      inTurn(async () => {
+      runExclusive(async () => {
         // The caches may have the values that are to be repaired.
         writer.forget();
         await write(async (connection, generation) => ({
@@ -165,16 +165,16 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
         }));
       }),
 
-    position: () => inTurn(ask),
+    position: () => runExclusive(ask),
 
     lastRecord: () =>
-      inTurn(async () => {
+      runExclusive(async () => {
         await ask();
         return current?.record;
       }),
 
     reset: () =>
-      inTurn(async () => {
+      runExclusive(async () => {
         const from = view.bulk ? expected() : undefined;
         forget();
         current = await retrying(() =>
@@ -182,16 +182,16 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
         );
       }),
 
-    staged: () => inTurn(async () => expected()),
+    staged: () => runExclusive(async () => expected()),
 
     publish: (head) =>
-      inTurn(async () => {
+      runExclusive(async () => {
         if (view.bulk) dropOld ??= await publish(connections, view, { staged: expected(), head });
       }),
 
     async close(outcome = "keep") {
       if (connections.closed) return;
-      await inTurn(async () => {
+      await runExclusive(async () => {
         try {
           if (!view.bulk) return;
           if (outcome === "keep")
@@ -229,7 +229,7 @@ const moved = (to: Position): CatalogError =>
   );
 
 /** Runs one operation after another, so that each sees the state that the previous one left. */
-function createTurns(check: () => void) {
+function createSerialQueue(check: () => void) {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(work: () => Promise<T>): Promise<T> => {
     const mine = last.then(() => {

@@ -15,20 +15,20 @@ export function openSqliteSearchReader(path: string, options?: ReaderOptions): S
   const pool = createReaderPool(path, options);
 
   /** One request may start very many searches in a turn: those of other requests come in between. */
-  let limitOfTurn: ConcurrencyLimit | undefined;
-  function inTurn(): ConcurrencyLimit {
-    if (limitOfTurn === undefined) {
-      limitOfTurn = createConcurrencyLimit(searchesAtOnceMax);
+  let limit: ConcurrencyLimit | undefined;
+  function currentLimit(): ConcurrencyLimit {
+    if (limit === undefined) {
+      limit = createConcurrencyLimit(searchesAtOnceMax);
       setImmediate(() => {
-        limitOfTurn = undefined;
+        limit = undefined;
       });
     }
-    return limitOfTurn;
+    return limit;
   }
 
   return {
     async search(query) {
-      const { hits, ...answer } = await inTurn()(() => pool.call("search", query));
+      const { hits, ...answer } = await currentLimit()(() => pool.call("search", query));
       return {
         ...answer,
         hits: hits.map(({ urn, json, ...hit }) => ({ ...hit, document: decodeLater(urn, json) })),
