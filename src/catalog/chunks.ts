@@ -1,13 +1,13 @@
 /**
- * Processes a long list and yields to other requests: after each slice the event loop gets a turn.
+ * Processes a long list in slices, and yields to the event loop after each, so that other requests run.
  * Not for work that must be atomic.
  */
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 
-/** Milliseconds of work after which the event loop gets a turn. */
+/** Milliseconds of work before it yields to the event loop. */
 const SLICE_MS = 8;
 
-/** Resolves after a turn of the event loop when the slice is used up; undefined while it is not. */
+/** Yields to the event loop when the slice is used up; undefined while it is not. */
 export type Pause = () => Promise<void> | undefined;
 
 /** Measures slices of work. The first slice starts now. */
@@ -15,7 +15,7 @@ export function createPause(now: () => number = () => performance.now()): Pause 
   let end = now() + SLICE_MS;
   return () => {
     if (now() < end) return undefined;
-    return turn().then(() => {
+    return yieldToEventLoop().then(() => {
       end = now() + SLICE_MS;
     });
   };

@@ -41,12 +41,12 @@ export function createLongLists(acquireSlot: AcquireSlot): LongLists {
 
 /** The same items. Other work of the thread runs between two pieces of them. */
 export function inPieces(items: readonly unknown[]): readonly unknown[] {
-  let turn: Promise<void> = Promise.resolve();
+  let yielded: Promise<void> = Promise.resolve();
   return items.map((item, index) => {
     if (index < pieceItems) return item;
-    if (index % pieceItems === 0) turn = turn.then(nextTurn);
-    return turn.then(() => item);
+    if (index % pieceItems === 0) yielded = yielded.then(yieldToEventLoop);
+    return yielded.then(() => item);
   });
 }
 
-const nextTurn = () => new Promise<void>((begin) => setImmediate(begin));
+const yieldToEventLoop = () => new Promise<void>((begin) => setImmediate(begin));

@@ -1,5 +1,5 @@
 /** Finds the position in the log at which the records up to a time end, by binary search. */
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
 import { type Position, position, START } from "../core/position.ts";
 import { isAuditStream } from "../core/stream.ts";
@@ -37,7 +37,7 @@ export async function endOfTime(
 
   /** The first record with a time after a position up to another; few have none. */
   async function firstTimed(after: Position, upTo: Position) {
-    for (let at = after; at < upTo; await turn()) {
+    for (let at = after; at < upTo; await yieldToEventLoop()) {
       const page = await log.readAll(at, { limit: pageMax });
       if (page.length === 0) return undefined;
       for (const record of page) {

@@ -56,7 +56,7 @@
  *  13. Views that have reached the end of the log wait for the next wake-up: small writes are applied
  *      together, and most of the processor is left to writers. (run, thread/wake-ups.ts)
  */
-import { setImmediate as otherTurns } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
 import type { Position } from "../core/position.ts";
 import { minOf } from "../lib/lists.ts";
@@ -171,7 +171,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       if (!more && !woken && !stopping)
         await waitForWork(moved ? Math.min(BUSY_MS, idleMs) : idleMs);
       // Sinks may be synchronous: yield, so that the thread receives its messages.
-      await otherTurns();
+      await yieldToEventLoop();
     }
     for (const { reject } of queued.splice(0)) reject(stopped());
     await generationSwap.endHolds();

@@ -1,8 +1,8 @@
 /**
- * Joins concurrent reads of a store: the reads of one turn of the event loop become one request, so
+ * Joins concurrent reads of a store: the reads of one iteration of the event loop become one request, so
  * that a reply about many entities costs one round trip for each kind of read.
  */
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import DataLoader from "dataloader";
 
 /** Maximum number of reads of a request. */
@@ -44,11 +44,11 @@ export function batching<Query, Result>(
   return (query) => loader.load(query);
 }
 
-/** After this time of a batch, other requests get their turn. */
+/** Milliseconds of a batch before it yields to other requests. */
 const sliceMs = 5;
 
 /**
- * Reads of an embedded store, which block the thread: those of one turn of the event loop follow each
+ * Reads of an embedded store, which block the thread: those of one iteration of the event loop follow each
  * other in slices of some milliseconds.
  */
 export const sliced = <Query, Result>(
@@ -60,7 +60,7 @@ export const sliced = <Query, Result>(
     for (const query of queries) {
       results.push(await read(query).catch((error: Error) => error));
       if (performance.now() < sliceEnd) continue;
-      await turn();
+      await yieldToEventLoop();
       sliceEnd = performance.now() + sliceMs;
     }
     return results;

@@ -154,7 +154,7 @@ describe("an append that depends on another that lost a race", () => {
       await other.append([entry("a", 2 * round - 1, "another's")]);
       const error = await log.append([entry("a", 2 * round - 1, "lost")]).catch((lost) => lost);
       expect(error).toMatchObject({ name: "WrongRevision", actual: 2 * round });
-      // In the same turn as the result.
+      // In the same iteration of the event loop as the result.
       expect(await log.append([entry("a", error.actual, "mine")])).toMatchObject([
         { revision: 2 * round + 1 },
       ]);

@@ -55,7 +55,7 @@ function hold(): DatabaseSync {
   return other;
 }
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const refused = (hint: RegExp) =>
   expect.objectContaining({
@@ -70,7 +70,7 @@ test("running appends fail with an unknown result, and queued ones with an error
   await open(10_000);
   const other = hold();
   const sent = log.append([entry("a", 0, "sent")]);
-  await turn();
+  await yieldToEventLoop();
   const gathered = log.append([entry("a", 1, "gathered")]);
   const outcomes = Promise.allSettled([sent, gathered]);
   const end = writer.terminate();

@@ -1,6 +1,6 @@
 /** The reader threads of the search view: one ends by itself, a query is slow. */
 import { join } from "node:path";
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
@@ -78,8 +78,8 @@ const laborious: SearchQuery = {
 
 test("the first query starts the first reader thread", async () => {
   await using view = await open(10);
-  // Node reports a new thread in the next turn of the event loop.
-  await turn();
+  // Node reports a new thread in the next iteration of the event loop.
+  await yieldToEventLoop();
   const before = threads.length;
   expect((await view.reader.search(all)).total).toBe(10);
   expect((await view.reader.search(all)).total).toBe(10);

@@ -1,5 +1,5 @@
 /** Read authorization while the policies cannot be read. */
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createReadAuthority } from "../../src/auth/access/read-authority.ts";
 import { restrictedNames } from "../../src/auth/access/restricted-entities.ts";
@@ -45,7 +45,7 @@ test("an unavailable policy view fails only the requests that need it", async ()
     );
     // A port that only checks whether the access filter is loaded ignores the promise.
     expect(contexts.at(-1)?.look?.()).toBeInstanceOf(Promise);
-    for (let i = 0; i < 5; i++) await turn();
+    for (let i = 0; i < 5; i++) await yieldToEventLoop();
     expect(unhandled).toEqual([]);
   } finally {
     process.off("unhandledRejection", record);

@@ -48,7 +48,7 @@ const answers: Readonly<Record<string, Answer>> = {
   },
 };
 
-/** A server of datasets, and the reads that its queries cause: those of one turn are one read. */
+/** A server of datasets, and the reads that its queries cause: those of one event-loop iteration are one read. */
 function countingServer() {
   const reads: { readonly kind: string; readonly urns: number }[] = [];
   const counted = (method: string, answer: Answer) => {

@@ -1,5 +1,5 @@
 /** A concurrency limit runs a bounded number of tasks, in order, whatever their outcome. */
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createConcurrencyLimit } from "../../src/lib/concurrency-limit.ts";
 
@@ -12,7 +12,7 @@ test("a limited number of tasks runs at a time, started in order, also after a f
     limited(async () => {
       begun.push(number);
       most = Math.max(most, ++running);
-      await turn();
+      await yieldToEventLoop();
       running--;
       if (number % 3 === 0) throw new Error(`piece ${number}`);
       return number;

@@ -1,5 +1,5 @@
-/** Reads of one turn of the event loop are one request to the store. */
-import { setImmediate as turn } from "node:timers/promises";
+/** Reads of one iteration of the event loop are one request to the store. */
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { batching, sliced } from "../../src/storage/batching.ts";
 
@@ -14,10 +14,10 @@ function counted(groupOf?: (word: string) => unknown) {
   return { read, requests };
 }
 
-test("reads of one turn are one request, in their order, and later ones another", async () => {
+test("reads of one iteration are one request, in their order, and later ones another", async () => {
   const { read, requests } = counted();
   expect(await Promise.all(["a", "bbb", "a"].map(read))).toEqual([1, 3, 1]);
-  await turn();
+  await yieldToEventLoop();
   expect(await read("cc")).toBe(2);
   expect(requests).toEqual([["a", "bbb", "a"], ["cc"]]);
 });
@@ -47,7 +47,7 @@ test("a read of an embedded store that fails rejects alone", async () => {
   ]);
 });
 
-test("other work gets its turn between long reads of an embedded store", async () => {
+test("other work runs between long reads of an embedded store", async () => {
   const order: string[] = [];
   const read = sliced(async (name: string) => {
     const end = performance.now() + 6;

@@ -1,4 +1,4 @@
-/** Searches of one turn of the event loop are one request to Elasticsearch or OpenSearch. */
+/** Searches of one iteration of the event loop are one request to Elasticsearch or OpenSearch. */
 import { type Client, errors } from "@elastic/elasticsearch";
 import { expect, test } from "vitest";
 import { createMultiSearch } from "../../src/storage/elasticsearch/multi-search.ts";
@@ -27,7 +27,7 @@ function countingClient(most = Number.POSITIVE_INFINITY) {
   return { ask, requests };
 }
 
-test("searches of one turn are one request, and a single one stays a search", async () => {
+test("searches of one iteration are one request, and a single one stays a search", async () => {
   const { ask, requests } = countingClient();
   expect(await Promise.all([3, 1, 2].map(ask))).toEqual([3, 1, 2]);
   expect(await ask(7)).toBe(7);

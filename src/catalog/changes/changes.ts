@@ -6,7 +6,7 @@
  *
  * The changes of a few entities are read from their streams, all others by a scan of the log.
  */
-import { setTimeout as pause, setImmediate as turn } from "node:timers/promises";
+import { setTimeout as pause, setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { isNews, type PlacedChange } from "../../core/change.ts";
 import { CatalogError, isUnreadable } from "../../core/errors.ts";
 import { lastOf, type Position, START } from "../../core/position.ts";
@@ -228,7 +228,7 @@ export function createChanges(dependencies: Dependencies): Changes {
             const { changes, upTo, fault } = sift(page.slice(start, start + readMax), sieve);
             if (upTo !== undefined) yield { changes: await whenAvailable(changes), position: upTo };
             if (fault !== undefined) throw fault;
-            await turn();
+            await yieldToEventLoop();
           }
         }
       }
@@ -250,7 +250,7 @@ async function collect(
     for await (const record of records) {
       const change = sieve(record);
       position = record.position;
-      if (++scanned % readMax === 0) await turn();
+      if (++scanned % readMax === 0) await yieldToEventLoop();
       if (change !== undefined) {
         changes.push(change);
         bytes += change.value?.length ?? 0;

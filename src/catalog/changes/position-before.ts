@@ -1,5 +1,5 @@
 /** Finds the position in the log at which the changes of a time begin. */
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { PlacedChange } from "../../core/change.ts";
 import { type Position, START } from "../../core/position.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
@@ -35,6 +35,6 @@ export async function positionBefore(
     const oldest = page.at(-1);
     if (oldest === undefined) return START;
     from = oldest.position;
-    await turn();
+    await yieldToEventLoop();
   }
 }

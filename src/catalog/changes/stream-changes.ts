@@ -1,5 +1,5 @@
 /** The versioned changes of one entity, in order; records that no version can read are skipped. */
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { PlacedChange } from "../../core/change.ts";
 import { revision } from "../../core/position.ts";
 import { entityStream } from "../../core/stream.ts";
@@ -15,7 +15,7 @@ export async function* changesOf(
   },
   urn: string,
 ): AsyncIterable<PlacedChange> {
-  for (let from = revision(0); ; await turn()) {
+  for (let from = revision(0); ; await yieldToEventLoop()) {
     const page = await parts.log.readStream(entityStream(urn), from, { limit: pageMax });
     for (const record of page) {
       from = revision(record.revision + 1);

@@ -5,7 +5,7 @@
  * Built from the entity's stream since its last hard delete. Versions count from the first write,
  * whatever time range is requested.
  */
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { AuditStamp, PlacedChange } from "../../core/change.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type JsonDiffOperation, jsonDiff } from "../../core/patch/json-diff.ts";
@@ -67,7 +67,7 @@ export function createTimeline(dependencies: Dependencies): Pick<Catalog, "getTi
     let since = performance.now();
     for await (const change of changesOf(dependencies, urn)) {
       if (performance.now() - since > sliceMs) {
-        await turn();
+        await yieldToEventLoop();
         since = performance.now();
       }
       if (change.changeType === "RESTATE") continue;

@@ -9,7 +9,7 @@
  * Memory is bounded by a page of records and the reply. Long streams are read in pages with a yield
  * between them, and few requests fold at the same time.
  */
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { PlacedChange } from "../../core/change.ts";
 import { type EntityState, unknownEntity } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
@@ -206,7 +206,7 @@ async function lastNotLater(
   time: number,
 ): Promise<Position> {
   let from: Revision | "end" = "end";
-  for (let limit = pageMin; ; limit = Math.min(limit * 2, pageMax), await turn()) {
+  for (let limit = pageMin; ; limit = Math.min(limit * 2, pageMax), await yieldToEventLoop()) {
     const page: readonly LogRecord[] = await log.readStream(stream, from, {
       limit,
       backward: true,

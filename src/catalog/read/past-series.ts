@@ -6,7 +6,7 @@
  * The stream is read twice: first the keys of the events, without values; then the values of those
  * returned.
  */
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { PlacedChange } from "../../core/change.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, type Revision, revision } from "../../core/position.ts";
@@ -62,7 +62,7 @@ export function createPastSeries(dependencies: Dependencies): Pick<TimeseriesRea
     end: Position,
     from: Revision = revision(0),
   ): AsyncIterable<PlacedChange> {
-    for (let next = from; ; await turn()) {
+    for (let next = from; ; await yieldToEventLoop()) {
       const page = await log.readStream(stream, next, { limit: pageMax });
       for (const record of page) {
         if (record.position > end) return;

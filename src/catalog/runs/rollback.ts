@@ -6,7 +6,7 @@
  *
  * All records written with a model registry are rolled back like one run.
  */
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { type AuditStamp, NO_RUN_ID, type PlacedChange } from "../../core/change.ts";
 import { currentAspect } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
@@ -102,7 +102,7 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
     async function rollBackOne(urn: string, events: boolean): Promise<void> {
       for (let attempt = 1; attempt <= attemptsMax; attempt++) {
         // Reading the log does not yield by itself: yield between two entities.
-        await turn();
+        await yieldToEventLoop();
         const found = await rollbackOf(urn, events);
         const nothing = found.commands.length + found.events.length === 0;
         const written =

@@ -5,7 +5,7 @@
  * Built from the log at the first request and extended by later ones; in memory, some hundred bytes
  * per run. Reading yields between pages.
  */
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { type Change, NO_RUN_ID, type PlacedChange, restoresEdges } from "../../core/change.ts";
 import { isPlatformEvent } from "../../core/platform-event.ts";
 import { type Position, START } from "../../core/position.ts";
@@ -180,11 +180,11 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
         if (change !== undefined) add(change);
         if (change !== undefined && deletedRows.isHardDelete(change)) {
           await removeRowsOf(change);
-          if (++deletions % DELETIONS_MAX === 0) await turn();
+          if (++deletions % DELETIONS_MAX === 0) await yieldToEventLoop();
         }
         at = record.position;
       }
-      await turn();
+      await yieldToEventLoop();
     }
   }
 
@@ -281,7 +281,7 @@ async function* recordsWith(
       if (change.aspect === ROLLBACK || belongsToNoRun(change)) continue;
       yield change;
     }
-    await turn();
+    await yieldToEventLoop();
   }
 }
 

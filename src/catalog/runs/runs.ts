@@ -1,5 +1,5 @@
 /** Lists ingestion runs and their records. */
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { PlacedChange } from "../../core/change.ts";
 import { currentAspect, type EntityState } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
@@ -109,7 +109,7 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
       bytes += text?.length ?? 0;
       if (bytes > answerBytesMax && n > 0) throw tooLarge(changes.length);
       values.push(text === undefined ? undefined : JSON.parse(text));
-      if (n % sliceMax === 0) await turn();
+      if (n % sliceMax === 0) await yieldToEventLoop();
     }
     return values;
   }

@@ -21,8 +21,8 @@ export interface RequestAppendsParts {
 
 interface RequestAppends {
   /**
-   * Resolves when the log has all appends. Must be called in the same turn as the decision; the
-   * states include the decision from then on. Throws WrongRevision if another writer was first.
+   * Resolves when the log has all appends. Must be called synchronously after the
+   * decision; the states include it from then on. Throws WrongRevision if another writer was first.
    */
   append(decided: readonly EntityDecision[], key: string | undefined): Promise<Written>;
   /**

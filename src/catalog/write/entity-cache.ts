@@ -46,8 +46,8 @@ export interface EntityCache {
   /**
    * Records decisions: `next` becomes the entity's state if `appending` succeeds, which resolves with the
    * last position of each entity. `first` is the log's own promise, for the case that `appending` settles
-   * later: its rejection invalidates the entries before another decision uses them. Must be called in
-   * the turn in which the entries were found.
+   * later: its rejection invalidates the entries before another decision uses them. Must be called
+   * synchronously after `find`.
    */
   decided(
     decisions: readonly { readonly entry: Entry; readonly next: EntityState }[],

@@ -1,5 +1,5 @@
 /**
- * Decides the write requests of a request in slices, with turns of the event loop between them, so that a
+ * Decides the write requests of a request in slices, and yields to the event loop between them, so that a
  * large request does not block other requests. Each decision records the state that it is based on.
  * The last step is synchronous: it repeats the decisions on entities whose state has changed since.
  * The result therefore equals that of one synchronous step over all write requests.
@@ -36,7 +36,7 @@ interface Parts {
 /**
  * Returns one decision for each write request, based on the newest states, or the first rejection. Returns
  * undefined if an append of another request has just failed: then the entities must be loaded again.
- * The turn that calls it must also append the decisions.
+ * The caller must append the decisions synchronously.
  */
 type LastStep = () => readonly EntityDecision[] | Rejection | undefined;
 

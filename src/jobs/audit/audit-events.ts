@@ -2,7 +2,7 @@
  * Reads the audit trail: its records and the writes of the catalog in one order, the newest first.
  * Each page reads a bounded part of the log backwards; a start in the past is found by binary search.
  */
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { AuditEvent, AuditPage, AuditQuery } from "../../auth/audit.ts";
 import type { PlacedChange } from "../../core/change.ts";
 import { type Position, START } from "../../core/position.ts";
@@ -91,7 +91,7 @@ export function createAuditEvents({ log, decode, days, now }: AuditEventsParts) 
         events.push(found);
         if (events.length === query.count) return { events, position: at, end: false };
       }
-      await turn();
+      await yieldToEventLoop();
     }
     return { events, position: at === "end" ? START : at, end: false };
   }

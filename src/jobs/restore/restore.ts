@@ -8,7 +8,7 @@
  * response waits for the job up to `waitMsMax` and contains its batches so far (restore-reply.ts);
  * getEsTaskStatus (task-status.ts) and getJob return the counts afterwards.
  */
-import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Caller } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import type { JobCounts } from "../../core/job-counts.ts";
@@ -30,8 +30,8 @@ import { type RestoredBatch, restoredText } from "./restore-reply.ts";
 const waitMsMax = 10_000;
 /** Names of streams in a page. */
 const namesMax = 500;
-/** Entities between two turns of the event loop. */
-const entitiesPerTurnMax = 20;
+/** Entities restored before it yields to the event loop. */
+const entitiesPerYieldMax = 20;
 /** Length of a pattern or of a start urn: far more than a urn may have. */
 const charactersMax = 16_384;
 /** Entities of one message to the projector. */
@@ -139,7 +139,7 @@ export function createRestoring(dependencies: Dependencies) {
       }
       after = names.at(-1);
       if (after === undefined) return;
-      await turn();
+      await yieldToEventLoop();
     }
   }
 
@@ -191,8 +191,8 @@ export function createRestoring(dependencies: Dependencies) {
     for await (const urn of urnsOf(request, begin.urn)) {
       run.signal.throwIfAborted();
       if (full()) break;
-      if (passed.entities > 0 && passed.entities % entitiesPerTurnMax === 0) {
-        await turn();
+      if (passed.entities > 0 && passed.entities % entitiesPerYieldMax === 0) {
+        await yieldToEventLoop();
         await run.report(soFar());
       }
       passed.entities++;

@@ -132,7 +132,7 @@ export function createLogReader(
 
   /**
    * Reads through indexes. Until a check has found them sound, streams that they find empty are looked
-   * up in the tables, with one scan for the reads of one turn of the event loop. `emptyOf` returns the
+   * up in the tables, with one scan for the reads of one iteration of the event loop. `emptyOf` returns the
    * streams without a record in the result.
    */
   async function indexed<T>(

@@ -10,7 +10,7 @@
  * A truncation names no entity: the entities whose documents hold truncated events are looked up in
  * the view and folded again.
  */
-import { setImmediate as otherTurns } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { PlacedChange } from "../../core/change.ts";
 import type { EntityState } from "../../core/entity-state.ts";
 import type { ValuePolicy } from "../../core/parked-values.ts";
@@ -146,7 +146,7 @@ export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> 
           // The store gets the write and rejects it.
         }
       }
-      await otherTurns();
+      await yieldToEventLoop();
     }
   }
 
@@ -248,7 +248,7 @@ export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> 
         await amendEach(some, (await foldAll(some, upTo)).writes, events);
       }
       from = page.next;
-      await otherTurns();
+      await yieldToEventLoop();
     } while (from !== undefined);
   }
 

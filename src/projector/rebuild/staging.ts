@@ -11,7 +11,7 @@
  * Records that a view cannot apply are parked in memory and returned at the end. The swap writes them to
  * the log.
  */
-import { setTimeout as delay, setImmediate as otherTurns } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { PlacedChange } from "../../core/change.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
@@ -347,7 +347,7 @@ export function createApplier(
         records += page.findLastIndex((record) => record.position <= end) + 1;
         const seconds = (performance.now() - begun) / 1_000;
         // Reads and writes may all be synchronous: yield, so that the thread receives its messages.
-        await otherTurns();
+        await yieldToEventLoop();
         await parts.pause?.(workedMs() - before);
         const reached = position > head ? position : head;
         onProgress?.({ position, head: reached, recordsPerSecond: records / seconds });

@@ -155,7 +155,7 @@ export async function startProjectorThread(
       if (running) onCrash(reason);
       else reject(reason);
     }
-    // The error of `open` may arrive in the same turn of the event loop, and is handled after it.
+    // The error of `open` may arrive in the same iteration of the event loop, and is handled after it.
     worker.on("exit", (code) => setImmediate(onExit, code));
     return promise;
   }

@@ -19,7 +19,7 @@ export interface ElasticsearchReading<Kept> {
   readonly names: ViewNames;
   /** As SearchServer.ask; rejects `unavailable` for a view of another release. */
   ask<T>(request: (client: Client) => Promise<T>): Promise<T>;
-  /** As `ask`: a search, together with other searches of the same turn of the event loop. */
+  /** As `ask`: a search, together with other searches of the same iteration of the event loop. */
   readonly search: Search;
   /** The current state of the view; undefined when there is none. */
   state(): Promise<StoredViewState<Kept> | undefined>;

@@ -1,5 +1,5 @@
 /**
- * Joins concurrent searches: those of one turn of the event loop are one request. A search that fails
+ * Joins concurrent searches: those of one iteration of the event loop are one request. A search that fails
  * in it is repeated alone, so that it has the retries and errors of a single search.
  */
 import type { Client, estypes } from "@elastic/elasticsearch";

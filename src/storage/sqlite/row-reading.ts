@@ -1,6 +1,6 @@
 /** Reads the rows of a SQLite view for verification (verify/view-rows.ts). */
 import type { DatabaseSync } from "node:sqlite";
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, position } from "../../core/position.ts";
 import type { Row, ViewRows } from "../../projector/verify/view-rows.ts";
@@ -75,7 +75,7 @@ export function openSqliteViewRows(
         const page = await read(() => queries.urns(from));
         yield page.urns;
         after = page.next;
-        await turn();
+        await yieldToEventLoop();
       } while (after !== undefined);
     },
     faults: () =>

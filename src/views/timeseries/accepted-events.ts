@@ -2,17 +2,16 @@
 import type { TimeseriesEvent, TimeseriesReader } from "./timeseries-table.ts";
 
 interface Options extends Pick<Parameters<TimeseriesReader["list"]>[1], "limit" | "accept"> {
-  /** Lets others have their turn. */
-  readonly turn: () => Promise<unknown>;
+  readonly yieldToEventLoop: () => Promise<unknown>;
 }
 
-/** Others get their turn after this time: looking at an event may take long. */
+/** Milliseconds before it yields: looking at an event may take long. */
 const SLICE_MS_MAX = 5;
 
 /** Asks for no page beyond the one that has the last wanted event. */
 export async function acceptedEvents(
   pages: AsyncIterable<readonly TimeseriesEvent[]>,
-  { limit, accept, turn }: Options,
+  { limit, accept, yieldToEventLoop }: Options,
 ): Promise<TimeseriesEvent[]> {
   const events: TimeseriesEvent[] = [];
   for await (const page of pages) {
@@ -22,7 +21,7 @@ export async function acceptedEvents(
       if (accept === undefined || accept(event)) events.push(event);
       if (events.length === limit) return events;
       if (accept === undefined || performance.now() < sliceEnd) continue;
-      await turn();
+      await yieldToEventLoop();
       sliceEnd = performance.now() + SLICE_MS_MAX;
     }
   }

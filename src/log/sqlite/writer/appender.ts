@@ -55,7 +55,7 @@ export function startAppender(
 ): Appender {
   let gathered: Call[] = [];
   let sent: readonly Call[] = [];
-  /** A batch is sent in the next turn of the event loop, so that calls of this turn join it. */
+  /** A batch is sent in the next iteration of the event loop, so that calls of this iteration join it. */
   let scheduled = false;
   let closing: (() => void) | undefined;
   /** The failure of the last batch. */

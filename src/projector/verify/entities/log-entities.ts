@@ -20,7 +20,7 @@ export async function* entitiesOf(
   const heads: Head[] = [];
   for (const prefix of prefixes) {
     const head: Head = { prefix, page: [], at: 0, stream: "", urn: undefined };
-    await turnPage(head, log);
+    await nextPage(head, log);
     heads.push(head);
   }
   let batch: LogEntity[] = [];
@@ -35,7 +35,7 @@ export async function* entitiesOf(
       if (head.urn !== least) continue;
       streams.push(head.stream);
       // Waits once per page only.
-      if (!advanced(head)) await turnPage(head, log);
+      if (!advanced(head)) await nextPage(head, log);
     }
     batch.push({ urn: least, streams });
     if (batch.length < batchMax) continue;
@@ -63,7 +63,7 @@ function advanced(head: Head): boolean {
   return true;
 }
 
-async function turnPage(head: Head, log: HistoryLog): Promise<void> {
+async function nextPage(head: Head, log: HistoryLog): Promise<void> {
   const after = head.page.at(-1);
   head.page = await log.listStreams(head.prefix, { after, limit: NAMES_MAX });
   head.at = -1;

@@ -5,7 +5,7 @@
  * transaction. Between slices it yields to other requests.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { type AspectState, type EntityState, unknownEntity } from "../../../core/entity-state.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { position, revision } from "../../../core/position.ts";
@@ -62,7 +62,7 @@ export function openSqliteAspectReader(path: string): AspectReader & Dump<Aspect
       for (let from = 0; from < urns.length; from += ENTITIES_PER_SLICE_MAX) {
         const slice = urns.slice(from, from + ENTITIES_PER_SLICE_MAX);
         appendAll(states, await read(() => slice.map(getEntity)));
-        await turn();
+        await yieldToEventLoop();
       }
       return states;
     },
@@ -80,7 +80,7 @@ export function openSqliteAspectReader(path: string): AspectReader & Dump<Aspect
           const slice = await read(() => countAspectIn(id, prefix, start, aspect, pattern));
           count += slice.count;
           from = slice.next;
-          await turn();
+          await yieldToEventLoop();
         }
       }
       return count;
@@ -93,7 +93,7 @@ export function openSqliteAspectReader(path: string): AspectReader & Dump<Aspect
           const slice = await read(() => rowsOf(id, prefix, start));
           yield* slice.rows;
           from = slice.next;
-          await turn();
+          await yieldToEventLoop();
         }
       }
     },

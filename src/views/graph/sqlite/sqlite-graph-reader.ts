@@ -2,7 +2,7 @@
  * The reader of the graph in SQLite, with its own connection. A page of neighbours is one snapshot; a
  * step from many nodes is read in slices, between which it yields to other requests.
  */
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { CatalogError } from "../../../core/errors.ts";
 import { appendAll } from "../../../lib/lists.ts";
 import { sliced } from "../../../storage/batching.ts";
@@ -54,7 +54,7 @@ export function openSqliteGraphReader(path: string): GraphReader & Dump<GraphRow
         const { edges, last } = await read(() => following.page(urn, step, place));
         yield edges;
         after = last;
-        await turn();
+        await yieldToEventLoop();
       }
     }
   }
@@ -65,7 +65,7 @@ export function openSqliteGraphReader(path: string): GraphReader & Dump<GraphRow
       const batch = await read(() => following.batch(slice, steps));
       if (batch !== undefined) yield batch;
       else for (const urn of slice) yield* pagesOf(urn, steps);
-      if (from + URNS_PER_SLICE_MAX < urns.length) await turn();
+      if (from + URNS_PER_SLICE_MAX < urns.length) await yieldToEventLoop();
     }
   }
 
@@ -100,7 +100,7 @@ export function openSqliteGraphReader(path: string): GraphReader & Dump<GraphRow
           const { rows, next } = await read(() => dumping.edges(kind, start));
           yield* rows;
           from = next;
-          await turn();
+          await yieldToEventLoop();
         }
       }
     },

@@ -6,7 +6,7 @@ import { decodeDocument, decodeLater } from "../stored-document.ts";
 import { searchSchema } from "./schema.ts";
 import { createReaderPool, type ReaderOptions } from "./threads/reader-pool.ts";
 
-/** Searches of one turn of the event loop that may be in the pool at the same time. */
+/** Searches of one iteration of the event loop that may be in the pool at the same time. */
 const searchesAtOnceMax = 8;
 
 /** The view must have been opened for writing once before. */
@@ -14,7 +14,7 @@ export function openSqliteSearchReader(path: string, options?: ReaderOptions): S
   openSqliteViewReader(searchSchema, path).close();
   const pool = createReaderPool(path, options);
 
-  /** One request may start very many searches in a turn: those of other requests come in between. */
+  /** One request may start very many searches in one iteration: those of other requests come in between. */
   let limit: ConcurrencyLimit | undefined;
   function currentLimit(): ConcurrencyLimit {
     if (limit === undefined) {

@@ -4,7 +4,7 @@
  * may appear in later pages, but no event appears twice. If a truncation comes between pages, they are
  * read again without the truncated events.
  */
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { estypes } from "@elastic/elasticsearch";
 import { START } from "../../../core/position.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
@@ -112,7 +112,7 @@ export async function openElasticsearchTimeseriesReader(
         });
         return acceptedEvents(
           eventsIn(found, () => pages++),
-          { limit, accept, turn },
+          { limit, accept, yieldToEventLoop },
         );
       };
       // One page is of one moment.

@@ -26,9 +26,9 @@ interface Truncations {
 const DONE_MAX = 100;
 /** Documents that one part takes, however many it may. */
 const PART_MAX = 1_000;
-/** A task of the server is looked at so often; others have their turns meanwhile. */
+/** A task of the server is looked at so often; other truncations run meanwhile. */
 const LOOK_MS = 100;
-const TURN_MS = 10;
+const DELAY_MS = 10;
 
 const CANNOT: ReadonlySet<number> = new Set([400, 404, 405]);
 
@@ -95,7 +95,7 @@ export function createTruncations(view: ElasticsearchView<Kept>): Truncations {
   async function look(truncation: NotedTruncation, id: string): Promise<void> {
     const early = lookedAt + LOOK_MS - performance.now();
     if (early > 0) {
-      await delay(Math.min(early, TURN_MS));
+      await delay(Math.min(early, DELAY_MS));
       return;
     }
     const { task: _, ...without } = truncation;

@@ -5,7 +5,7 @@
  * range is read again without the truncated events.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { CatalogError } from "../../../core/errors.ts";
 import { type Position, position } from "../../../core/position.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
@@ -25,9 +25,9 @@ import type {
 import { timeseriesSchema } from "./schema.ts";
 import { createMeasuring, KEPT } from "./storage-size.ts";
 
-/** Events read before others get their turn. */
+/** Events read before it yields. */
 const PAGE_MAX = 500;
-/** They get it after this time, too: events may be large, and looking at one may take long. */
+/** Milliseconds before it yields, too: events may be large, and looking at one may take long. */
 const SLICE_MS_MAX = 5;
 
 export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dump<TimeseriesRow> {
@@ -51,7 +51,7 @@ export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dum
     for (;;) {
       const part = await read(() => parts.next());
       if (part.done) return part.value;
-      await turn();
+      await yieldToEventLoop();
     }
   }
 
@@ -64,7 +64,7 @@ export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dum
       yield page.rows;
       if (page.end) return;
       last = page.last;
-      await turn();
+      await yieldToEventLoop();
     }
   }
 
@@ -74,7 +74,9 @@ export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dum
   const list: TimeseriesReader["list"] = async (range, { limit, ascending = false, accept }) => {
     if (limit <= 0) return [];
     const size = accept === undefined ? Math.min(PAGE_MAX, limit) : PAGE_MAX;
-    return whole(() => acceptedEvents(pages(range, ascending, size), { limit, accept, turn }));
+    return whole(() =>
+      acceptedEvents(pages(range, ascending, size), { limit, accept, yieldToEventLoop }),
+    );
   };
 
   return {

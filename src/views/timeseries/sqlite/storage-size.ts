@@ -33,7 +33,7 @@ export const KEPT = `(
 const IN_RANGE = `(place.series, place.time, place.key) > (?1, ?2, ?3)
   AND (place.series, place.time, place.key) <= (?4, ?5, ?6)`;
 
-/** Each step is a part, after which others may have their turn. */
+/** Each step is a part, after which other work may run. */
 type Parts<Result> = Generator<undefined, Result>;
 
 interface Measuring {

@@ -1,6 +1,6 @@
 /**
  * Follows edges from many nodes: one query per entity type and direction, for all walks that take the
- * same steps in one turn of the event loop.
+ * same steps in one iteration of the event loop.
  */
 import { entityTypeOf } from "../../../../core/urn.ts";
 import { minOf } from "../../../../lib/lists.ts";
