@@ -22,11 +22,11 @@ field("run").addEventListener("click", async () => {
   try {
     const variables = JSON.parse(field("variables").value.trim() || "{}");
     const body = JSON.stringify({ query: field("query").value, variables });
-    const answer = await fetch(location.pathname, { method: "POST", headers, body });
-    const text = await answer.text();
-    field("answer").textContent = answer.status + " " + JSON.stringify(JSON.parse(text), null, 2);
+    const response = await fetch(location.pathname, { method: "POST", headers, body });
+    const text = await response.text();
+    field("response").textContent = response.status + " " + JSON.stringify(JSON.parse(text), null, 2);
   } catch (error) {
-    field("answer").textContent = String(error);
+    field("response").textContent = String(error);
   }
 });
 `;
@@ -52,7 +52,7 @@ export const explorerPage = {
 <label for="token">Token</label>
 <input id="token" type="password" autocomplete="off">
 <button id="run" type="button">Run</button>
-<pre id="answer" aria-live="polite">Nothing was asked yet.</pre>
+<pre id="response" aria-live="polite">Nothing was asked yet.</pre>
 <script>${script}</script>
 </body>
 </html>

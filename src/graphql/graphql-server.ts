@@ -101,7 +101,7 @@ export function createGraphqlServer(options: Options): GraphqlServer {
   function shown(payload: Payload): string {
     if (!isLonger(payload.data, responseCharactersMax)) return textOf(payload);
     // The request's writes are in the log already, so the error does not undo them.
-    const why = `the answer would have more than ${responseCharactersMax} characters`;
+    const why = `the response would have more than ${responseCharactersMax} characters`;
     const originalError = new CatalogError("too_large", why, {
       hint: "Request fewer fields or entities",
     });
@@ -239,7 +239,7 @@ const readsAtOnceMax = 8;
 
 /**
  * Limits the searches and walks of one request: a short query asks for those of each of many entities,
- * and one without results adds no members to the answer. Reads of entities have their own limits
+ * and one without results adds no members to the response. Reads of entities have their own limits
  * (entity-loader.ts). Throws `malformed` from the read that exceeds the limit on; later reads do not run.
  */
 function withReadBudget(catalog: Catalog): Catalog {

@@ -1,4 +1,4 @@
-/** Routes of one endpoint: its hooks and its handler, from the request to the reply. */
+/** Routes of one endpoint: its hooks and its handler, from the request to the response. */
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { AuditTrail } from "../auth/audit.ts";
@@ -18,11 +18,11 @@ import {
   receive,
   startRequest,
 } from "./request/parse-request.ts";
-import { answerAt } from "./response/consistency-headers.ts";
-import type { Replies } from "./response/reply.ts";
+import { respondAt } from "./response/consistency-headers.ts";
+import type { Responses } from "./response/send-response.ts";
 import type { Streams } from "./response/streams.ts";
 import { routerPath } from "./route-table.ts";
-import type { ApiContext, ApiRequest, Endpoint, Reply } from "./schemas/endpoint.ts";
+import type { ApiContext, ApiRequest, ApiResponse, Endpoint } from "./schemas/endpoint.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -34,7 +34,7 @@ declare module "fastify" {
 interface ServerContext {
   readonly context: ApiContext;
   readonly catalogFor: ((actor: string | undefined) => Catalog) | undefined;
-  readonly replies: Replies;
+  readonly responses: Responses;
   readonly rules: RequestRules;
   readonly access: Access | undefined;
   /** True if cookies of sessions are accepted. */
@@ -46,9 +46,9 @@ interface ServerContext {
   readonly servesApi: boolean;
 }
 
-/** Adds the route of an endpoint, which calls the catalog of the caller and replies. */
+/** Adds the route of an endpoint, which calls the catalog of the caller and sends the response. */
 export function addEndpoint(app: FastifyInstance, endpoint: Endpoint, server: ServerContext): void {
-  const { catalogFor, replies, rules, streams } = server;
+  const { catalogFor, responses, rules, streams } = server;
   const { prepare, body, bodyBytesMax } = endpoint;
   app.route({
     method: endpoint.method,
@@ -90,18 +90,18 @@ export function addEndpoint(app: FastifyInstance, endpoint: Endpoint, server: Se
         catalogFor === undefined
           ? server.context
           : { ...server.context, catalog: catalogFor(apiRequest.caller.actor) };
-      const succeed = (answer: Reply): ReturnType<Replies["succeed"]> => {
-        if (answer.audited !== undefined) noteAudited(server.audit, answer.audited, request);
-        return replies.succeed(reply, answer, endpoint, state.protocol);
+      const succeed = (response: ApiResponse): ReturnType<Responses["succeed"]> => {
+        if (response.audited !== undefined) noteAudited(server.audit, response.audited, request);
+        return responses.succeed(reply, response, endpoint, state.protocol);
       };
-      const answer = answerAt(endpoint, asked, { context, headers, state });
-      // A synchronous answer is sent without a promise.
-      if (!(answer instanceof Promise) && answer.stream === undefined) {
-        reply.send(succeed(answer));
+      const response = respondAt(endpoint, asked, { context, headers, state });
+      // A synchronous response is sent without a promise.
+      if (!(response instanceof Promise) && response.stream === undefined) {
+        reply.send(succeed(response));
         return;
       }
       return (async (): Promise<unknown> => {
-        const ready = await answer;
+        const ready = await response;
         // The response has failed meanwhile: its token has ended.
         if (reply.sent) return reply;
         const body = succeed(ready);

@@ -3,7 +3,7 @@
  *
  * The target is parsed, and the router gets the path of the endpoint (route-table.ts). Protocol,
  * caller, key and parameters are read (request/parse-request.ts), then the body is validated and the endpoint's
- * handler runs. reply.ts sends all errors in one form.
+ * handler runs. send-response.ts sends all errors in one form.
  */
 import { randomBytes } from "node:crypto";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
@@ -44,10 +44,10 @@ import {
   startRequest,
 } from "./request/parse-request.ts";
 import { parseTarget } from "./request/target.ts";
-import { answerClientError, refuseExpectation } from "./response/client-error.ts";
+import { refuseExpectation, sendClientError } from "./response/client-error.ts";
 import { createFixedText, type FixedText } from "./response/fixed-text.ts";
 import { watchUnfinished } from "./response/incomplete-requests.ts";
-import { createReplies, type ServerLog } from "./response/reply.ts";
+import { createResponses, type ServerLog } from "./response/send-response.ts";
 import { createStreams, type StreamLimits, streamLimits } from "./response/streams.ts";
 import { createRoutePlan, createRouteTable, NOWHERE } from "./route-table.ts";
 import type { EventsOptions } from "./routes/service/events.ts";
@@ -164,7 +164,7 @@ export function createHttpServer(options: HttpDoorOptions): FastifyInstance {
   const table = { ...documented, web };
   const plan = createRoutePlan(table, createEntityPaths(config.entities));
   const resources = new Set(table.resources.map(({ name }) => name));
-  const replies = createReplies(config, logger, access);
+  const responses = createResponses(config, logger, access);
   const rules: RequestRules = { ...config, table, admitsOperator: options.admitsOperator };
 
   const app = fastify({
@@ -182,8 +182,8 @@ export function createHttpServer(options: HttpDoorOptions): FastifyInstance {
       connectionsCheckingInterval: lookMillis,
     },
     clientErrorHandler: (error, socket) =>
-      answerClientError(error, socket, { recordPrefix: config.recordPrefix, headerBytesMax }),
-    frameworkErrors: replies.fail,
+      sendClientError(error, socket, { recordPrefix: config.recordPrefix, headerBytesMax }),
+    frameworkErrors: responses.fail,
     schemaController: noCompilers,
     rewriteUrl: (request) => {
       const address = parseTarget(request.url ?? "/", resources);
@@ -215,7 +215,7 @@ export function createHttpServer(options: HttpDoorOptions): FastifyInstance {
   if (options.traces !== undefined) traceRequests(app, options.traces);
   if (metrics !== undefined) countRequests(app, metrics);
   if (options.audit !== undefined) auditRequests(app, options.audit);
-  app.setErrorHandler(replies.fail);
+  app.setErrorHandler(responses.fail);
   app.setValidatorCompiler(createLazyBodyCompiler());
   addBodyParsers(app, { largeBodies: options.largeBodies, limits: config.jsonLimits });
   const held = createHeldBodies(config.heldBytesMax ?? heldBytesMax);
@@ -235,7 +235,7 @@ export function createHttpServer(options: HttpDoorOptions): FastifyInstance {
     addEndpoint(app, endpoint, {
       context: { catalog, operations, proposals, metrics: metricsText, stale, now },
       catalogFor: options.catalogFor,
-      replies,
+      responses,
       rules,
       access,
       sessions,
@@ -256,7 +256,7 @@ export function createHttpServer(options: HttpDoorOptions): FastifyInstance {
     };
     identified(request, undefined, { access, origins, sessions }, unrouted, (error) => {
       if (allowed === undefined) done(error);
-      else replies.allow(reply, allowed, state.protocol);
+      else responses.allow(reply, allowed, state.protocol);
     });
   };
   // Unsupported methods and actions are rejected before their body is read.

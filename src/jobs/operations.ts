@@ -7,7 +7,7 @@ import type { Caller } from "../catalog/catalog.ts";
 import type { Position } from "../core/position.ts";
 import type { Ended, Job, OperationResult } from "./jobs.ts";
 import type { RebuildRequest } from "./rebuild.ts";
-import type { RestoredBatch, RestoreRequest } from "./restore/restore-reply.ts";
+import type { RestoredBatch, RestoreRequest } from "./restore/restore-response.ts";
 import type { ScavengeRequest } from "./scavenge.ts";
 import type { Stalled } from "./status/readiness.ts";
 import type { ServiceStatus } from "./status/status.ts";
@@ -16,7 +16,7 @@ import type { DifferencesPage, DifferencesQuery, VerifyRequest } from "./verify.
 
 export type { Job, OperationResult } from "./jobs.ts";
 export type { RebuildRequest } from "./rebuild.ts";
-export type { RestoreRequest } from "./restore/restore-reply.ts";
+export type { RestoreRequest } from "./restore/restore-response.ts";
 export type { ScavengeRequest } from "./scavenge.ts";
 export type { ServiceStatus, ViewStatus } from "./status/status.ts";
 export type { DifferencesQuery, VerifyRequest } from "./verify.ts";

@@ -44,7 +44,7 @@ interface McpRequest {
   readonly actor: string | undefined;
 }
 
-interface McpReply {
+interface McpResponse {
   /** HTTP status: 200, 202 for a notification, 400 for an invalid message. */
   readonly status: number;
   /** JSON-RPC response; empty for a notification. */
@@ -58,7 +58,7 @@ interface McpReply {
 export interface McpEndpoint {
   /** True if tools may write. */
   readonly writes: boolean;
-  handle(request: McpRequest): Promise<McpReply>;
+  handle(request: McpRequest): Promise<McpResponse>;
 }
 
 const instructions = `A catalog of datasets, dashboards, jobs, users and other data assets, identified by urns.
@@ -90,11 +90,11 @@ export function createMcpEndpoint(options: McpOptions): McpEndpoint {
       const mutate: ToolContext["mutate"] =
         mutations &&
         (async (query, variables) => {
-          const answer = await mutations.execute({ query, variables }, actor);
-          position = answer.position ?? position;
-          appendAll(audited, answer.audited);
-          refuseErrors(answer);
-          return answer.position;
+          const response = await mutations.execute({ query, variables }, actor);
+          position = response.position ?? position;
+          appendAll(audited, response.audited);
+          refuseErrors(response);
+          return response.position;
         });
       const context = { catalog, entityTypes: options.entityTypes, mutate };
       const register = (tool: Tool, readOnlyHint: boolean): void =>

@@ -20,7 +20,7 @@ const secondsBuckets = [
 /** Prometheus' library is loaded at the first read, so it does not delay the start. */
 export function createMetrics(figures: () => Promise<Figures>): Metrics {
   const requests = createDurations("annals_http_request_duration_seconds", {
-    help: "Time from a request's head to the end of its answer",
+    help: "Time from a request's head to the end of its response",
     buckets: secondsBuckets,
   });
   let opening: Promise<FigureGauges> | undefined;

@@ -18,7 +18,7 @@ test("every HTML page has a strict content security policy and security headers"
     schemaRegistry: { registry: {} as never },
     events: { texts: {} as never },
   });
-  const pages = table.endpoints.filter(({ replyType }) => replyType === "text/html");
+  const pages = table.endpoints.filter(({ responseType }) => responseType === "text/html");
   expect(pages.map(({ path }) => path)).toEqual(
     expect.arrayContaining(["/restli/docs", "/api/graphql"]),
   );

@@ -41,9 +41,9 @@ describe("the documentation page", () => {
       expect(text).toContain(endpoint.summary);
       for (const { when } of endpoint.errors) expect(text).toContain(when.replaceAll("`", ""));
       for (const { name } of endpoint.parameters ?? []) expect(text).toContain(name);
-      const { reply } = exampleOf(endpoint);
-      if (reply !== undefined && endpoint.replyType === undefined) {
-        expect(text).toContain(JSON.stringify(reply, null, 2));
+      const { response } = exampleOf(endpoint);
+      if (response !== undefined && endpoint.responseType === undefined) {
+        expect(text).toContain(JSON.stringify(response, null, 2));
       }
     }
     expect(text).toContain("proposals[].entityUrn");

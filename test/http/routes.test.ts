@@ -21,10 +21,10 @@ const table = createRouteTable({
   openApi: () => ({ json: "{}" }),
   docs: () => ({ html: "" }),
 });
-/** Accepts replies as bodies: a reply that matches its schema is answered with 200. */
+/** Accepts responses as bodies: a response that matches its schema is answered with 200. */
 const checker = fastify({ ajv: { customOptions: { allowUnionTypes: true, coerceTypes: false } } });
-for (const [i, { reply }] of table.endpoints.entries()) {
-  if (reply !== undefined) checker.post(`/${i}`, { schema: { body: reply } }, () => "fits");
+for (const [i, { response }] of table.endpoints.entries()) {
+  if (response !== undefined) checker.post(`/${i}`, { schema: { body: response } }, () => "fits");
 }
 const act = (path: string, payload: object, method: Endpoint["method"] = "POST") =>
   app.inject({ method, url: path, payload, headers: asOperator });
@@ -39,34 +39,34 @@ describe.each(
   const example = exampleOf(endpoint);
 
   test("is answered", async () => {
-    const reply = await app.inject({
+    const response = await app.inject({
       method: endpoint.method,
       url: example.path,
       headers: asOperator,
       ...(example.body === undefined ? {} : { payload: example.body }),
     });
-    expect(reply.statusCode).toBe(endpoint.status ?? 200);
-    expect(reply.headers["x-annals-position"] === undefined).toBe(
+    expect(response.statusCode).toBe(endpoint.status ?? 200);
+    expect(response.headers["x-annals-position"] === undefined).toBe(
       endpoint.writes !== true && endpoint.reads === undefined,
     );
     const calls = [...catalog.calls, ...operations.calls];
     if (endpoint.kind !== "page") expect(calls).toHaveLength(1);
-    if (endpoint.reply === undefined) expect(reply.payload).toBe("");
-    else expect(reply.payload).not.toBe("");
-    expect(reply.headers["content-type"]).toBe(
-      endpoint.reply === undefined
+    if (endpoint.response === undefined) expect(response.payload).toBe("");
+    else expect(response.payload).not.toBe("");
+    expect(response.headers["content-type"]).toBe(
+      endpoint.response === undefined
         ? undefined
-        : `${endpoint.replyType ?? "application/json"}; charset=utf-8`,
+        : `${endpoint.responseType ?? "application/json"}; charset=utf-8`,
     );
   });
 
-  test("has a reply that matches its schema", async () => {
-    expect(example.reply === undefined).toBe(endpoint.reply === undefined);
-    if (endpoint.reply === undefined) return;
+  test("has a response that matches its schema", async () => {
+    expect(example.response === undefined).toBe(endpoint.response === undefined);
+    if (endpoint.response === undefined) return;
     const checked = await checker.inject({
       method: "POST",
       url: `/${table.endpoints.indexOf(endpoint)}`,
-      payload: JSON.stringify(example.reply),
+      payload: JSON.stringify(example.response),
       headers: { "content-type": "application/json" },
     });
     expect(checked.payload).toBe("fits");
@@ -102,8 +102,8 @@ describe("/aspects", () => {
 
   test("ingestProposalBatch passes the proposals on in order", async () => {
     const proposals = [proposal, { ...proposal, changeType: "DELETE" }];
-    const reply = await act("/aspects?action=ingestProposalBatch", { proposals, async: "true" });
-    expect(reply.payload).toBe('{"value":"success"}');
+    const response = await act("/aspects?action=ingestProposalBatch", { proposals, async: "true" });
+    expect(response.payload).toBe('{"value":"success"}');
     expect(asked()).toEqual([["ingest", proposals, {}]]);
   });
 
@@ -126,10 +126,10 @@ describe("/aspects", () => {
     ['{"runId":"a","runId":"b"}', 'Member "runId" appears twice'],
     ['{"runId":7}', "/proposal/systemMetadata/runId :: 7 cannot be coerced to String"],
   ])("system metadata of %s is rejected", async (systemMetadata, message) => {
-    const reply = await act("/aspects?action=ingestProposal", {
+    const response = await act("/aspects?action=ingestProposal", {
       proposal: { ...proposal, systemMetadata },
     });
-    expect(reply.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
+    expect(response.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
   });
 
   test.each(["true", "false", "unset", true, false])("async may be %j", async (async) => {
@@ -137,8 +137,8 @@ describe("/aspects", () => {
   });
 
   test.each(["maybe", 1, null, "TRUE"])("async may not be %j", async (async) => {
-    const reply = await act("/aspects?action=ingestProposal", { proposal, async });
-    expect(reply.json()).toEqual(
+    const response = await act("/aspects?action=ingestProposal", { proposal, async });
+    expect(response.json()).toEqual(
       refusal(
         400,
         "malformed",
@@ -159,8 +159,8 @@ describe("/aspects", () => {
       filter: { or: [{ and: [{ field: "rowCount", value: "1", condition: "EQUAL" }] }] },
       sort: { field: "timestampMillis", order: "ASCENDING" },
     };
-    const reply = await act("/aspects?action=getTimeseriesAspectValues", query);
-    expect(reply.payload).toBe('{"value":{"values":[]}}');
+    const response = await act("/aspects?action=getTimeseriesAspectValues", query);
+    expect(response.payload).toBe('{"value":{"values":[]}}');
     expect(asked()).toEqual([["getTimeseriesValues", query]]);
   });
 
@@ -174,14 +174,14 @@ describe("/aspects", () => {
     [{ sort: { field: "a", order: "UP" } }, '/sort/order :: "UP" is not an enum symbol'],
   ])("getTimeseriesAspectValues rejects %j", async (wrong, message) => {
     const query = { urn: "urn:li:tag:a", entity: "tag", aspect: "x", ...wrong };
-    const reply = await act("/aspects?action=getTimeseriesAspectValues", query);
-    expect(reply.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
+    const response = await act("/aspects?action=getTimeseriesAspectValues", query);
+    expect(response.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
   });
 
   test("getCount passes the pattern on", async () => {
     await act("/aspects?action=getCount", { aspect: "status" });
-    const reply = await act("/aspects?action=getCount", { aspect: "status", urnLike: "%hive%" });
-    expect(reply.payload).toBe('{"value":5}');
+    const response = await act("/aspects?action=getCount", { aspect: "status", urnLike: "%hive%" });
+    expect(response.payload).toBe('{"value":5}');
     expect(asked()).toEqual([
       ["countAspect", "status", undefined],
       ["countAspect", "status", "%hive%"],
@@ -227,9 +227,9 @@ describe("/entities", () => {
   const systemMetadata = { runId: "r-1" };
 
   test("ingest passes the snapshot on and returns only the position", async () => {
-    const reply = await act("/entities?action=ingest", { entity: { value }, systemMetadata });
-    expect(reply.payload).toBe("");
-    expect(reply.headers).toMatchObject({ "x-annals-position": "8", "content-length": "0" });
+    const response = await act("/entities?action=ingest", { entity: { value }, systemMetadata });
+    expect(response.payload).toBe("");
+    expect(response.headers).toMatchObject({ "x-annals-position": "8", "content-length": "0" });
     expect(asked()).toEqual([["ingestSnapshots", [{ value, systemMetadata }], {}]]);
   });
 
@@ -254,11 +254,11 @@ describe("/entities", () => {
   });
 
   test("batchIngest rejects system metadata of another number", async () => {
-    const reply = await act("/entities?action=batchIngest", {
+    const response = await act("/entities?action=batchIngest", {
       entities: [{ value }, { value }],
       systemMetadata: [systemMetadata],
     });
-    expect(reply.json()).toEqual(
+    expect(response.json()).toEqual(
       refusal(
         412,
         "mismatched",
@@ -278,8 +278,8 @@ describe("/entities", () => {
       "/entity/value/a/aspects :: array type is not backed by a DataList",
     ],
   ])("a snapshot of %j is rejected", async (wrong, message) => {
-    const reply = await act("/entities?action=ingest", { entity: { value: wrong } });
-    expect(reply.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
+    const response = await act("/entities?action=ingest", { entity: { value: wrong } });
+    expect(response.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
   });
 
   test("delete passes the range on and returns the counts", async () => {
@@ -290,9 +290,11 @@ describe("/entities", () => {
       endTimeMillis: 2,
       dryRun: true,
     };
-    const reply = await act("/entities?action=delete", request);
-    expect(reply.json()).toEqual({ value: { urn: "urn:li:tag:gone", rows: 4, timeseriesRows: 0 } });
-    expect(reply.headers["x-annals-position"]).toBe("9");
+    const response = await act("/entities?action=delete", request);
+    expect(response.json()).toEqual({
+      value: { urn: "urn:li:tag:gone", rows: 4, timeseriesRows: 0 },
+    });
+    expect(response.headers["x-annals-position"]).toBe("9");
     expect(asked()).toEqual([["delete", request, {}]]);
   });
 
@@ -300,10 +302,10 @@ describe("/entities", () => {
     await act("/entities?action=exists", { urn: "u" });
     await act("/entities?action=exists", { urn: "u", includeSoftDelete: false });
     await act("/entities?action=filterExistingUrns", { request: { urns: ["u"] } });
-    const reply = await act("/entities?action=filterExistingUrns", {
+    const response = await act("/entities?action=filterExistingUrns", {
       request: { urns: ["u"], includeSoftDelete: false },
     });
-    expect(reply.json()).toEqual({ value: ["urn:li:tag:there"] });
+    expect(response.json()).toEqual({ value: ["urn:li:tag:there"] });
     expect(asked()).toEqual([
       ["exists", "u", { includeSoftDelete: true }],
       ["exists", "u", { includeSoftDelete: false }],
@@ -313,8 +315,12 @@ describe("/entities", () => {
   });
 
   test("listUrns limits the size of its pages only", async () => {
-    const reply = await act("/entities?action=listUrns", { entity: "tag", start: 2, count: 1e300 });
-    expect(reply.json()).toEqual({
+    const response = await act("/entities?action=listUrns", {
+      entity: "tag",
+      start: 2,
+      count: 1e300,
+    });
+    expect(response.json()).toEqual({
       value: { entities: ["urn:li:tag:a"], start: 0, count: 1, total: 3 },
     });
     await act("/entities?action=listUrns", { entity: "tag", start: 1e300, count: 0 });
@@ -330,13 +336,13 @@ describe("/entities", () => {
     [{ count: "5" }, '/count :: "5" cannot be coerced to Long'],
     [{ start: 0.5 }, "/start :: 0.5 cannot be coerced to Long"],
   ])("listUrns rejects %j", async (wrong, message) => {
-    const reply = await act("/entities?action=listUrns", {
+    const response = await act("/entities?action=listUrns", {
       entity: "tag",
       start: 0,
       count: 1,
       ...wrong,
     });
-    expect(reply.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
+    expect(response.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
   });
 
   test("counts return a number for one type, and a map for several", async () => {
@@ -388,8 +394,8 @@ describe("/entitiesV2", () => {
     ["/entitiesV2?aspects=List(status)&ids[0]=u", ["getEntities", ["u"], ["status"]]],
     ["/entitiesV2?ids%5B0%5D=u&ids%5b1%5d=v", ["getEntities", ["u", "v"], undefined]],
   ])("%s is parsed", async (url, call) => {
-    const reply = await app.inject(url);
-    expect(reply.payload).toBe('{"answered":true}');
+    const response = await app.inject(url);
+    expect(response.payload).toBe('{"answered":true}');
     expect(asked()).toEqual([call]);
   });
 
@@ -405,9 +411,9 @@ describe("/entitiesV2", () => {
   });
 
   test("answers HEAD like GET without a body", async () => {
-    const reply = await app.inject({ method: "HEAD", url: "/entitiesV2/u" });
-    expect(reply.statusCode).toBe(200);
-    expect(reply.payload).toBe("");
+    const response = await app.inject({ method: "HEAD", url: "/entitiesV2/u" });
+    expect(response.statusCode).toBe(200);
+    expect(response.payload).toBe("");
   });
 });
 
@@ -416,9 +422,9 @@ describe("/usageStats", () => {
 
   test("batchIngest writes the events of buckets", async () => {
     const buckets = [{ bucket: 7, duration: "DAY", resource, metrics: { totalSqlQueries: 3 } }];
-    const reply = await act("/usageStats?action=batchIngest", { buckets });
-    expect(reply.payload).toBe("");
-    expect(reply.headers["x-annals-position"]).toBe("7");
+    const response = await act("/usageStats?action=batchIngest", { buckets });
+    expect(response.payload).toBe("");
+    expect(response.headers["x-annals-position"]).toBe("7");
     expect(asked()).toEqual([
       [
         "ingest",
@@ -443,8 +449,8 @@ describe("/usageStats", () => {
 
   test("query passes its range on, and queryRange ends its range now", async () => {
     const query = { resource, duration: "DAY", startTime: 1, endTime: 2, maxBuckets: 3 };
-    const reply = await act("/usageStats?action=query", query);
-    expect(reply.json()).toEqual({ value: { buckets: [], aggregations: {} } });
+    const response = await act("/usageStats?action=query", query);
+    expect(response.json()).toEqual({ value: { buckets: [], aggregations: {} } });
     await act("/usageStats?action=queryRange", {
       resource,
       duration: "HOUR",
@@ -471,13 +477,13 @@ describe("/usageStats", () => {
     ["query", { maxBuckets: -1 }, "/maxBuckets :: -1 is below 0"],
     ["queryRange", { rangeFromEnd: "EPOCH" }, '/rangeFromEnd :: "EPOCH" is not an enum symbol'],
   ])("%s rejects %j", async (action, wrong, message) => {
-    const reply = await act(`/usageStats?action=${action}`, {
+    const response = await act(`/usageStats?action=${action}`, {
       resource,
       duration: "DAY",
       rangeFromEnd: "DAY",
       ...wrong,
     });
-    expect(reply.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
+    expect(response.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
   });
 });
 

@@ -131,9 +131,9 @@ describe("a search over HTTP", () => {
 
   const documented = [...searchRoutes, ...searchLineageRoutes];
   test.each(documented)("of $name has the members of its documentation", async (route) => {
-    const { body = {}, reply } = readExamples()(route);
+    const { body = {}, response } = readExamples()(route);
     const answer = (await act(route.name, body as object)).json().value;
-    const shown = (reply as { value: typeof answer }).value;
+    const shown = (response as { value: typeof answer }).value;
     const names = (of: object): string[] => Object.keys(of).sort();
     expect(names(answer)).toEqual(names(shown));
     expect(names(answer.metadata ?? {})).toEqual(names(shown.metadata ?? {}));

@@ -115,7 +115,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "src/core/",
     "src/lib/",
     "type src/jobs/operations.ts",
-    "src/jobs/restore/restore-reply.ts",
+    "src/jobs/restore/restore-response.ts",
     "type src/auth/audit.ts",
     "type src/auth/sign-in/sign-in.ts",
     "type src/auth/rate-limits.ts",

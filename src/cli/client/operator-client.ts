@@ -33,19 +33,19 @@ export function createOperatorClient(server: string, token: string): OperatorCli
         .catch((cause: unknown) => {
           throw noAnswer(server, cause);
         });
-      const answer: unknown = data ?? error;
-      if (response.ok && hasValue<T>(answer)) return answer.value;
-      throw refusal(server, response.status, messageOf(answer));
+      const payload: unknown = data ?? error;
+      if (response.ok && hasValue<T>(payload)) return payload.value;
+      throw refusal(server, response.status, messageOf(payload));
     },
   };
 }
 
-const hasValue = <T>(answer: unknown): answer is { readonly value: T } =>
-  typeof answer === "object" && answer !== null && "value" in answer;
+const hasValue = <T>(payload: unknown): payload is { readonly value: T } =>
+  typeof payload === "object" && payload !== null && "value" in payload;
 
-function messageOf(answer: unknown): string | undefined {
-  const has = typeof answer === "object" && answer !== null && "message" in answer;
-  return has && typeof answer.message === "string" ? answer.message : undefined;
+function messageOf(payload: unknown): string | undefined {
+  const has = typeof payload === "object" && payload !== null && "message" in payload;
+  return has && typeof payload.message === "string" ? payload.message : undefined;
 }
 
 function refusal(server: string, status: number, message: string | undefined): CatalogError {

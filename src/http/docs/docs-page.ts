@@ -8,7 +8,7 @@ import { boundedCache } from "../../lib/bounded-cache.ts";
 import { type ErrorForm, errorFormOf, statusesOf, statusOf } from "../response/errors.ts";
 import { createFixedText, type FixedText } from "../response/fixed-text.ts";
 import { type RouteTable, resourceOf } from "../route-table.ts";
-import type { Endpoint, ErrorCase, Reply, Schema } from "../schemas/endpoint.ts";
+import type { ApiResponse, Endpoint, ErrorCase, Schema } from "../schemas/endpoint.ts";
 import { renderFilters } from "./docs-filters.ts";
 import { type EntityOutline, renderModel } from "./docs-model.ts";
 import { docsStyle } from "./docs-style.ts";
@@ -37,7 +37,7 @@ interface DocsOptions {
 export function createDocsPage(
   table: RouteTable,
   options: DocsOptions,
-): (host: string | undefined) => Reply {
+): (host: string | undefined) => ApiResponse {
   let page: string | undefined;
   const hash = createHash("sha256").update(docsStyle).digest("base64");
   const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
@@ -194,18 +194,18 @@ function renderGroup({ name, about, endpoints }: Group, exampleOf: ExampleOf): s
 function renderEndpoint(endpoint: Endpoint, example: Example): string {
   const { method, kind, path, name, summary, about, deprecated, errors } = endpoint;
   const target = kind === "action" ? `${path}?action=${name}` : titleOf(endpoint);
-  const reply =
-    endpoint.replyType !== undefined
+  const response =
+    endpoint.responseType !== undefined
       ? ""
-      : example.reply === undefined
-        ? `<h4>Answer</h4><p>${endpoint.status ?? 200} with an empty body.</p>`
-        : `<h4>Answer</h4><pre>${escaped(JSON.stringify(example.reply, null, 2))}</pre>`;
+      : example.response === undefined
+        ? `<h4>Response</h4><p>${endpoint.status ?? 200} with an empty body.</p>`
+        : `<h4>Response</h4><pre>${escaped(JSON.stringify(example.response, null, 2))}</pre>`;
   return `<article id="${anchor(endpoint)}">
 <h3><span class="${method.toLowerCase()}">${method}</span> <code>${escaped(target)}</code></h3>
 ${deprecated === undefined ? "" : `<p><strong>Deprecated.</strong> ${prose(deprecated)}</p>\n`}<p><strong>${prose(summary)}.</strong> ${prose(about ?? "")}</p>
 ${renderParameters(endpoint)}
 <h4>Example</h4><pre class="call">${escaped(callOf(endpoint, example))}</pre>
-${reply}
+${response}
 ${renderErrors(errors, errorFormOf(endpoint))}
 </article>`;
 }

@@ -14,7 +14,7 @@ export interface Example {
   readonly actor?: string;
   readonly body?: Schema | readonly (Schema | string)[];
   /** Undefined: an empty body. A string: text that is not JSON. */
-  readonly reply?: unknown;
+  readonly response?: unknown;
 }
 
 export type ExampleOf = (endpoint: Endpoint) => Example;
@@ -30,7 +30,7 @@ export function readExamples(): ExampleOf {
   return (endpoint) => {
     const example = examples.get(endpointId(endpoint));
     assert(example !== undefined, `${endpointId(endpoint)} has an example`);
-    const { exampleReply } = endpoint;
-    return exampleReply === undefined ? example : { ...example, reply: exampleReply };
+    const { exampleResponse } = endpoint;
+    return exampleResponse === undefined ? example : { ...example, response: exampleResponse };
   };
 }

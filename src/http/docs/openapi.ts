@@ -5,10 +5,10 @@
  */
 
 import { errorFormOf, statusesOf, statusOf } from "../response/errors.ts";
-import { REGISTRY_MEDIA_TYPE, registryErrorReply } from "../response/schema-registry-format.ts";
+import { REGISTRY_MEDIA_TYPE, registryErrorSchema } from "../response/schema-registry-format.ts";
 import { type RouteTable, resourceOf } from "../route-table.ts";
 import type { Endpoint, ErrorCase, Parameter, Schema } from "../schemas/endpoint.ts";
-import { errorReply, namedSchemas as plainSchemas } from "../schemas/schemas.ts";
+import { errorSchema, namedSchemas as plainSchemas } from "../schemas/schemas.ts";
 import { namedSearchSchemas } from "../schemas/search-schemas.ts";
 import type { EntityOutline } from "./docs-model.ts";
 import { type Example, readExamples } from "./examples.ts";
@@ -16,7 +16,7 @@ import { type Example, readExamples } from "./examples.ts";
 const namedSchemas = new Map([
   ...plainSchemas,
   ...namedSearchSchemas,
-  [registryErrorReply, "RegistryError"],
+  [registryErrorSchema, "RegistryError"],
 ]);
 
 export function openApiDocument(
@@ -97,7 +97,7 @@ function operationOf(
   components: Record<string, Schema>,
 ): Schema {
   const { body, reads, parameters = [] } = endpoint;
-  const { reply, content } = replyOf(endpoint, example, components);
+  const { response, content } = responseOf(endpoint, example, components);
   return {
     operationId: operationIdOf(endpoint),
     summary: endpoint.summary,
@@ -122,7 +122,7 @@ function operationOf(
       },
     }),
     responses: {
-      [endpoint.status ?? 200]: reply,
+      [endpoint.status ?? 200]: response,
       ...(parameters.some(({ name }) => name === "async") && {
         202: {
           description: "The same with `async=true`; a list of patches has no body then.",
@@ -151,37 +151,38 @@ function component(name: string, schema: Schema, components: Record<string, Sche
   return { $ref: `#/components/schemas/${name}` };
 }
 
-interface Replied {
-  readonly reply: Schema;
-  /** The content of the reply; absent if its body is empty. */
+interface Described {
+  readonly response: Schema;
+  /** The content of the response; absent if its body is empty. */
   readonly content: Schema | false;
 }
 
-function replyOf(
+function responseOf(
   endpoint: Endpoint,
   example: Example,
   components: Record<string, Schema>,
-): Replied {
-  const { kind, reply, replyType = "application/json", reads, writes } = endpoint;
+): Described {
+  const { kind, response, responseType = "application/json", reads, writes } = endpoint;
   const headers = {
     ...((reads !== undefined || writes === true || kind === "action") && positionHeader),
     ...(reads !== undefined && staleHeader),
   };
   const name = `${capitalised(operationIdOf(endpoint))}Reply`;
-  const content = reply !== undefined && {
+  const content = response !== undefined && {
     content: {
-      [replyType]: {
-        schema: kind === "action" ? component(name, reply, components) : withReferences(reply),
-        ...shown(example.reply),
+      [responseType]: {
+        schema:
+          kind === "action" ? component(name, response, components) : withReferences(response),
+        ...shown(example.response),
       },
     },
   };
   const described = {
-    description: reply === undefined ? "Done; the response has no body." : "Done.",
+    description: response === undefined ? "Done; the response has no body." : "Done.",
     ...(Object.keys(headers).length > 0 && { headers }),
     ...content,
   };
-  return { reply: described, content };
+  return { response: described, content };
 }
 
 const deprecation = ({ deprecated }: Endpoint): string | undefined =>
@@ -242,7 +243,7 @@ const minPosition: Schema = {
   name: "X-Annals-Min-Position",
   in: "header",
   description:
-    "Of a read: the X-Annals-Position of a write that the answer has to show; it waits for that, and answers 503 when it takes too long.",
+    "Of a read: the X-Annals-Position of a write that the response has to show; it waits for that, and answers 503 when it takes too long.",
   schema: { type: "integer" },
 };
 
@@ -276,8 +277,8 @@ function errorResponses(endpoint: Endpoint): Record<string, Schema> {
   }
   const content =
     endpoint.errorForm === "registry"
-      ? { [REGISTRY_MEDIA_TYPE]: { schema: replaced(registryErrorReply) } }
-      : { "application/json": { schema: replaced(errorReply) } };
+      ? { [REGISTRY_MEDIA_TYPE]: { schema: replaced(registryErrorSchema) } }
+      : { "application/json": { schema: replaced(errorSchema) } };
   return Object.fromEntries(
     [...reasons].map(([status, all]) => [
       status,

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { doneOf } from "../../core/job-counts.ts";
 import type { Job, ParkedEntity, ServiceStatus, ViewStatus } from "../../jobs/operations.ts";
-import type { Reply } from "../schemas/endpoint.ts";
+import type { ApiResponse } from "../schemas/endpoint.ts";
 import { escaped } from "./docs-text.ts";
 
 export interface StatusShown {
@@ -56,7 +56,7 @@ progress { width: 8rem; accent-color: var(--bar); }
 const hash = createHash("sha256").update(style).digest("base64");
 const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-export function statusPage(shown: StatusShown): Reply {
+export function statusPage(shown: StatusShown): ApiResponse {
   return { html: render(shown), contentSecurityPolicy, keep: false };
 }
 

@@ -4,7 +4,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { AuditOutcome, AuditTrail } from "../../auth/audit.ts";
 import { ForgedActor } from "../request/caller/caller.ts";
-import type { Reply } from "../schemas/endpoint.ts";
+import type { ApiResponse } from "../schemas/endpoint.ts";
 
 type Trail = Pick<AuditTrail, "record">;
 
@@ -43,10 +43,10 @@ function urnOf(body: unknown): string | undefined {
   return typeof urn === "string" ? urn.slice(0, 2_048) : undefined;
 }
 
-/** Notes the audited events of an endpoint's answer. */
+/** Notes the audited events of an endpoint's response. */
 export function noteAudited(
   trail: Trail | undefined,
-  audited: NonNullable<Reply["audited"]>,
+  audited: NonNullable<ApiResponse["audited"]>,
   request: FastifyRequest,
 ): void {
   const actor = request.state?.apiRequest?.caller.actor;

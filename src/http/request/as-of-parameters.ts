@@ -62,7 +62,7 @@ export function asOfPointOf(parameters: Readonly<Record<string, unknown>>): AsOf
   }
   if (DIGITS.test(at)) return { position: position(Number(at)) };
   throw new CatalogError("malformed", `${POSITION} is "${at.slice(0, 60)}"`, {
-    hint: "Send an X-Annals-Position that this service answered",
+    hint: "Send an X-Annals-Position of a response of this service",
   });
 }
 

@@ -135,7 +135,7 @@ export function receive(
 
 function unacceptable(accept: string, state: RequestState): CatalogError {
   const shown = accept.length > 80 ? `${accept.slice(0, 80)}…` : accept;
-  const error = new CatalogError("malformed", `the answer is JSON, and "${shown}" is accepted`, {
+  const error = new CatalogError("malformed", `the response is JSON, and "${shown}" is accepted`, {
     hint: "Send Accept: application/json, or none",
   });
   state.unrouted = { error, status: 406 };

@@ -50,8 +50,8 @@ const bodyOf = ({ status, message }: Verdict, recordPrefix: string): ErrorBody =
   code: "malformed",
 });
 
-/** Answers with the error body, as far as the connection allows, and closes it. */
-export function answerClientError(
+/** Sends the error body, as far as the connection allows, and closes it. */
+export function sendClientError(
   error: ParseError,
   socket: Socket,
   options: { readonly recordPrefix: string; readonly headerBytesMax: number },

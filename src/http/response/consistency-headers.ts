@@ -12,87 +12,87 @@ import { type Position, position, START } from "../../core/position.ts";
 import { minOf } from "../../lib/lists.ts";
 import { asOfPointOf } from "../request/as-of-parameters.ts";
 import type { RequestState } from "../request/parse-request.ts";
-import type { ApiContext, ApiRequest, Endpoint, Reply } from "../schemas/endpoint.ts";
+import type { ApiContext, ApiRequest, ApiResponse, Endpoint } from "../schemas/endpoint.ts";
 
 const MIN_POSITION = "x-annals-min-position";
 const POSITION = /^\d{1,15}$/;
 
 /**
- * The endpoint's answer with its position; synchronous when possible. Throws `malformed`,
+ * The endpoint's response with its position; synchronous when possible. Throws `malformed`,
  * `invalid`, `unavailable`.
  */
-export function answerAt(
+export function respondAt(
   endpoint: Endpoint,
   request: ApiRequest,
   exchange: Exchange,
-): Reply | Promise<Reply> {
+): ApiResponse | Promise<ApiResponse> {
   const { reads: read } = endpoint;
   if (read === undefined) {
-    const answer = endpoint.handle(request, exchange.context);
-    return endpoint.writes === true ? placedAfter(answer, exchange) : answer;
+    const response = endpoint.handle(request, exchange.context);
+    return endpoint.writes === true ? placedAfter(response, exchange) : response;
   }
   const views = typeof read === "string" ? [read] : read;
   const least = readPosition(exchange.headers[MIN_POSITION]);
   const moment = asOfPointOf(request.parameters);
   if (moment !== undefined) {
     if (least !== undefined) throw bothAsked();
-    return answerAsOf(moment, endpoint, request, exchange);
+    return respondAsOf(moment, endpoint, request, exchange);
   }
   return least === undefined
-    ? answerNow(views, endpoint, request, exchange)
-    : answerOnceReached(least, views, endpoint, request, exchange);
+    ? respondNow(views, endpoint, request, exchange)
+    : respondOnceReached(least, views, endpoint, request, exchange);
 }
 
-async function answerAsOf(
+async function respondAsOf(
   moment: AsOfPoint,
   endpoint: Endpoint,
   request: ApiRequest,
   { context, state }: Exchange,
-): Promise<Reply> {
+): Promise<ApiResponse> {
   const { catalog } = context;
   const { shown: shownBy, ...reads } = await catalog.asOf(moment);
   try {
-    const answer = await endpoint.handle(request, {
+    const response = await endpoint.handle(request, {
       ...context,
       catalog: { ...catalog, ...reads },
     });
-    return { ...answer, position: shownBy() };
+    return { ...response, position: shownBy() };
   } catch (error) {
     state.shown = shownBy();
     throw error;
   }
 }
 
-async function answerOnceReached(
+async function respondOnceReached(
   least: Position,
   views: readonly ReadView[],
   endpoint: Endpoint,
   request: ApiRequest,
   exchange: Exchange,
-): Promise<Reply> {
+): Promise<ApiResponse> {
   await Promise.all(views.map((view) => exchange.context.catalog.reach(view, least)));
   // A view's checkpoint may lag behind records that do not concern it.
-  return answerNow(views, endpoint, request, exchange, least);
+  return respondNow(views, endpoint, request, exchange, least);
 }
 
-function answerNow(
+function respondNow(
   views: readonly ReadView[],
   endpoint: Endpoint,
   request: ApiRequest,
   { context, state }: Exchange,
   reached = START,
-): Reply | Promise<Reply> {
+): ApiResponse | Promise<ApiResponse> {
   const least = minOf(views.map((view) => context.catalog.positionOf(view)));
   const atLeast = (shown: number): Position => position(Math.max(shown, reached));
   state.shown = atLeast(least);
   const stale = staleAmong(views, context);
-  const placed = (answer: Reply): Reply => ({
-    ...answer,
-    position: atLeast(answer.position ?? least),
-    ...(stale !== undefined && { headers: { ...answer.headers, "x-annals-stale": stale } }),
+  const placed = (response: ApiResponse): ApiResponse => ({
+    ...response,
+    position: atLeast(response.position ?? least),
+    ...(stale !== undefined && { headers: { ...response.headers, "x-annals-stale": stale } }),
   });
-  const answer = endpoint.handle(request, context);
-  return answer instanceof Promise ? answer.then(placed) : placed(answer);
+  const response = endpoint.handle(request, context);
+  return response instanceof Promise ? response.then(placed) : placed(response);
 }
 
 /** `search; mend="annals rebuild search"`, for each view that was built with another model. */
@@ -106,8 +106,11 @@ function staleAmong(views: readonly ReadView[], context: ApiContext): string | u
   return marks.length === 0 ? undefined : marks.join(", ");
 }
 
-async function placedAfter(answer: Reply | Promise<Reply>, { context }: Exchange): Promise<Reply> {
-  const written = await answer;
+async function placedAfter(
+  response: ApiResponse | Promise<ApiResponse>,
+  { context }: Exchange,
+): Promise<ApiResponse> {
+  const written = await response;
   return { ...written, position: written.position ?? context.catalog.positionOf("entities") };
 }
 
@@ -128,6 +131,6 @@ function readPosition(value: string | readonly string[] | undefined): Position |
   throw new CatalogError(
     "malformed",
     `header X-Annals-Min-Position is "${String(value).slice(0, 60)}"`,
-    { hint: "Send the X-Annals-Position of the write that the answer has to show" },
+    { hint: "Send the X-Annals-Position of the write that the response has to show" },
   );
 }

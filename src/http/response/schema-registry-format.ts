@@ -6,7 +6,7 @@ export const REGISTRY = "/schema-registry/api";
 export const REGISTRY_MEDIA_TYPE = "application/vnd.schemaregistry.v1+json";
 export const REGISTRY_TYPE = `${REGISTRY_MEDIA_TYPE}; charset=utf-8`;
 
-export const registryErrorReply: Schema = complete(
+export const registryErrorSchema: Schema = complete(
   {
     error_code: { type: "integer", description: "A number of the registry's own, or the status" },
     message: { type: "string" },

@@ -90,14 +90,14 @@ export interface FileBody {
   readonly stream: Readable;
 }
 
-export interface Reply {
+export interface ApiResponse {
   /** The endpoint's default when absent. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** JSON text; or HTML in `html`. Without either the body is empty. */
   readonly json?: string;
   readonly html?: string;
-  /** Text of the endpoint's `replyType`. */
+  /** Text of the endpoint's `responseType`. */
   readonly text?: string;
   /** The text of `json` or `html`, if it is the same for many requests. */
   readonly fixed?: FixedText;
@@ -154,10 +154,10 @@ export interface Endpoint {
   readonly body?: BodySchema | ListSchema;
   /** Normalizes a parsed body to the form of the schema, in place. */
   readonly prepare?: (body: Record<string, unknown>) => void;
-  /** Schema of the reply; absent: the body is empty. */
-  readonly reply?: Schema;
+  /** Schema of the response; absent: the body is empty. */
+  readonly response?: Schema;
   /** `application/json` when absent. */
-  readonly replyType?: string;
+  readonly responseType?: string;
   /** Status of its successful response; 200 when absent. */
   readonly status?: number;
   /** Section of a page in the documentation; that of the service when absent. */
@@ -199,10 +199,10 @@ export interface Endpoint {
   readonly bodyBytesMax?: number;
   /** Its not_found is a normal result, not an error. */
   readonly missing?: boolean;
-  /** Reply of its example when that depends on the service; examples.ts has all others. */
-  readonly exampleReply?: unknown;
+  /** Response of its example when that depends on the service; examples.ts has all others. */
+  readonly exampleResponse?: unknown;
   readonly errors: readonly ErrorCase[];
-  readonly handle: (request: ApiRequest, context: ApiContext) => Promise<Reply> | Reply;
+  readonly handle: (request: ApiRequest, context: ApiContext) => Promise<ApiResponse> | ApiResponse;
 }
 
 /** A rest.li resource: endpoints under one first path segment. */
@@ -236,7 +236,7 @@ export const complete = (
   description?: string,
 ): BodySchema => objectWith(Object.keys(properties), properties, description);
 
-/** The reply of an action: its result under `value`. */
-export const valueReply = (schema: Schema): Schema => complete({ value: schema });
+/** The response schema of an action: its result under `value`. */
+export const valueSchema = (schema: Schema): Schema => complete({ value: schema });
 
-export const valueAnswer = (value: unknown): Reply => ({ json: JSON.stringify({ value }) });
+export const valueResponse = (value: unknown): ApiResponse => ({ json: JSON.stringify({ value }) });

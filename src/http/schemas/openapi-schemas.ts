@@ -1,4 +1,4 @@
-/** Schemas of requests to the OpenAPI endpoints and of their replies. */
+/** Schemas of requests to the OpenAPI endpoints and of their responses. */
 import { complete, type ListSchema, objectWith, type Parameter, type Schema } from "./endpoint.ts";
 import { query } from "./query-parameters.ts";
 import * as schemas from "./schemas.ts";
@@ -16,7 +16,7 @@ const orNull = (schema: Schema): Schema => ({
 const headers: Schema = {
   type: ["object", "null"],
   description:
-    "Conditions, as with a proposal: `If-Version-Match` and the others. `X-DataHub-Sync-Index-Update: true` lets the answer wait until searches show the write",
+    "Conditions, as with a proposal: `If-Version-Match` and the others. `X-DataHub-Sync-Index-Update: true` lets the response wait until searches show the write",
   additionalProperties: { type: "string" },
 };
 

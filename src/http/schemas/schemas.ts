@@ -103,7 +103,7 @@ export const proposal: Schema = objectWith(
 export const asyncSwitch: Schema = {
   enum: ["true", "false", "unset", true, false],
   description:
-    'The answer comes after validation and a durable append in any case; "true" is accepted and promises no more',
+    'The response comes after validation and a durable append in any case; "true" is accepted and promises no more',
 };
 
 export const snapshotEntity: Schema = complete(
@@ -323,7 +323,7 @@ export const change: Schema = objectWith(
   "A change of one aspect of one entity, as recorded in the log.",
 );
 
-export const errorReply: Schema = objectWith(
+export const errorSchema: Schema = objectWith(
   ["status", "message", "exceptionClass", "code"],
   {
     status: { type: "integer", description: "The HTTP status" },
@@ -354,7 +354,7 @@ export const namedSchemas: ReadonlyMap<Schema, string> = new Map([
   [usageResult, "UsageQueryResult"],
   [relationship, "Relationship"],
   [lineageRelationship, "LineageRelationship"],
-  [errorReply, "Error"],
+  [errorSchema, "Error"],
 ]);
 
 /** Members of bodies that choose events of a timeseries. */

@@ -7,7 +7,7 @@ import type { Authentication } from "../../auth/tokens/authentication.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import { csrfToken, sessionCookie, sessionToken } from "../request/caller/session.ts";
-import type { ApiRequest, Endpoint, Parameter, Reply } from "../schemas/endpoint.ts";
+import type { ApiRequest, ApiResponse, Endpoint, Parameter } from "../schemas/endpoint.ts";
 
 interface SessionOptions {
   readonly authentication: Authentication;
@@ -33,7 +33,7 @@ const common = {
   open: true,
   group: "web",
   path,
-  reply: { type: "object" },
+  response: { type: "object" },
   errors: [],
   parameters: [header("cookie"), header("x-forwarded-proto")],
 } as const;
@@ -145,7 +145,7 @@ interface Session {
 function described(
   { authentication, actorHeaderTrusted, writeAuthorization, version }: SessionOptions,
   session?: Session,
-): Reply {
+): ApiResponse {
   const json = {
     signInRequired: authentication.required,
     authenticated: session !== undefined,
@@ -159,7 +159,7 @@ function described(
   return { json: JSON.stringify(json), keep: false };
 }
 
-const ended = (request: ApiRequest): Pick<Reply, "headers"> => ({
+const ended = (request: ApiRequest): Pick<ApiResponse, "headers"> => ({
   headers: { "set-cookie": sessionCookie({ token: "", seconds: 0 }, headersOf(request)) },
 });
 

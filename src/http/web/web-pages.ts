@@ -1,7 +1,7 @@
 /** Pages that the service shows while the browser application is not built: it is being built, failed or absent. */
 import { createHash } from "node:crypto";
 import { escaped } from "../docs/docs-text.ts";
-import type { Reply } from "../schemas/endpoint.ts";
+import type { ApiResponse } from "../schemas/endpoint.ts";
 
 const style = `
 :root { color-scheme: light dark; }
@@ -22,7 +22,7 @@ interface Shown {
   readonly refresh?: boolean;
 }
 
-const page = ({ title, text, status, refresh = false }: Shown): Reply => ({
+const page = ({ title, text, status, refresh = false }: Shown): ApiResponse => ({
   status,
   keep: false,
   contentSecurityPolicy,
@@ -46,20 +46,20 @@ ${text}
 
 const elsewhere = `<p>The API works meanwhile: <a href="/restli/docs">documentation</a>.</p>`;
 
-export const buildingPage: Reply = page({
+export const buildingPage: ApiResponse = page({
   title: "The catalog's page is being built",
   text: `<p>This takes a few seconds after an update. The page reloads by itself.</p>${elsewhere}`,
   refresh: true,
 });
 
-export const failedPage = (failure: string): Reply =>
+export const failedPage = (failure: string): ApiResponse =>
   page({
     title: "The catalog's page could not be built",
     text: `<p>Fix the error, then start the service again or run <code>npm run build:web</code>.</p><pre>${escaped(failure)}</pre>${elsewhere}`,
     status: 503,
   });
 
-export const absentPage: Reply = page({
+export const absentPage: ApiResponse = page({
   title: "The catalog's page is not built",
   text: `<p>Build it with <code>npm run build:web</code>, then start the service again.</p>${elsewhere}`,
   status: 503,

@@ -3,7 +3,7 @@
  * does not list them.
  */
 import { CatalogError } from "../../core/errors.ts";
-import type { ApiRequest, Endpoint, Reply } from "../schemas/endpoint.ts";
+import type { ApiRequest, ApiResponse, Endpoint } from "../schemas/endpoint.ts";
 import type { WebFiles } from "./web-files.ts";
 import { absentPage, buildingPage, failedPage } from "./web-pages.ts";
 
@@ -44,8 +44,8 @@ const common = {
   kind: "page",
   open: true,
   group: "web",
-  reply: { type: "string" },
-  replyType: "text/html",
+  response: { type: "string" },
+  responseType: "text/html",
   errors: [],
 } as const;
 
@@ -100,7 +100,7 @@ const redirect: Endpoint = {
   handle: () => ({ status: 302, headers: { location: "restli/docs" }, keep: false }),
 };
 
-function page({ files, build }: WebApp): Reply {
+function page({ files, build }: WebApp): ApiResponse {
   const { building, failure } = build();
   if (failure !== undefined) return failedPage(failure);
   const { page } = files();
@@ -109,7 +109,10 @@ function page({ files, build }: WebApp): Reply {
 }
 
 /** Undefined for the path of a page. */
-async function file(web: WebApp, { path, parameters }: ApiRequest): Promise<Reply | undefined> {
+async function file(
+  web: WebApp,
+  { path, parameters }: ApiRequest,
+): Promise<ApiResponse | undefined> {
   const name = path["*"] ?? "";
   const hashed = name.startsWith(ASSETS);
   const file = await web.files().open(name, String(parameters["accept-encoding"] ?? ""));

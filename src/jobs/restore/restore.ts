@@ -5,7 +5,7 @@
  *
  * Progress: the job reports its counts and the last restored row after each batch, and the counts
  * after each 20 entities (`run.report`); jobs.ts writes them to the log every two seconds at most. The
- * response waits for the job up to `waitMsMax` and contains its batches so far (restore-reply.ts);
+ * response waits for the job up to `waitMsMax` and contains its batches so far (restore-response.ts);
  * getEsTaskStatus (task-status.ts) and getJob return the counts afterwards.
  */
 import { setTimeout as delay, setImmediate as yieldToEventLoop } from "node:timers/promises";
@@ -23,8 +23,8 @@ import type { Job, JobRun, Jobs, JobWork } from "../jobs.ts";
 import type { Restored } from "../operations.ts";
 import { entityRows, type RestoredRow } from "./entity-rows.ts";
 import { expectRows } from "./progress-estimate.ts";
-import type { RestoreRequest } from "./restore-reply.ts";
-import { type RestoredBatch, restoredText } from "./restore-reply.ts";
+import type { RestoreRequest } from "./restore-response.ts";
+import { type RestoredBatch, restoredText } from "./restore-response.ts";
 
 /** Time that a response waits for the job, which continues afterwards. */
 const waitMsMax = 10_000;

@@ -7,7 +7,7 @@ import { type ExitCode, exitCodes, Interrupted } from "../../failure.ts";
 import type { CommandOutput } from "../../terminal/output.ts";
 import { interrupted } from "../../terminal/signals.ts";
 
-interface JobReply {
+interface JobResponse {
   readonly id: string;
   readonly kind: string;
   readonly state: "running" | "done" | "failed" | "cancelled";
@@ -34,7 +34,7 @@ export async function listJobs(
   count: number,
   { client, terminal, print }: JobOperation,
 ): Promise<ExitCode> {
-  const listed = await client.act<{ total: number; jobs: readonly JobReply[] }>("listJobs", {
+  const listed = await client.act<{ total: number; jobs: readonly JobResponse[] }>("listJobs", {
     count,
   });
   const rows = listed.jobs.map((job) => [
@@ -54,13 +54,13 @@ export async function listJobs(
 }
 
 export async function showJob(id: string, { client, print }: JobOperation): Promise<ExitCode> {
-  const job = await client.act<JobReply>("getJob", { id });
+  const job = await client.act<JobResponse>("getJob", { id });
   await print({ value: job, table: jobText(job) });
   return exitCodes.done;
 }
 
 export async function cancelJob(id: string, { client, print }: JobOperation): Promise<ExitCode> {
-  const job = await client.act<JobReply>("cancelJob", { id });
+  const job = await client.act<JobResponse>("cancelJob", { id });
   await print({ value: job, table: jobText(job) });
   return exitCodes.done;
 }
@@ -84,11 +84,11 @@ export async function followJob(
   id: string,
   { client, terminal }: Pick<JobOperation, "client" | "terminal">,
   signal: AbortSignal = interrupted(),
-): Promise<JobReply> {
+): Promise<JobResponse> {
   const bar = terminal.startBar("{bar} {percentage}% | {value} of {total}");
   try {
     for (;;) {
-      const job = await client.act<JobReply>("getJob", { id });
+      const job = await client.act<JobResponse>("getJob", { id });
       bar.update(doneOf(job.counts), Math.max(1, job.counts.total ?? 0));
       if (job.state !== "running") return job;
       if (!(await paused(signal))) throw new Interrupted(jobContinues(id));
@@ -106,7 +106,7 @@ const paused = (signal: AbortSignal): Promise<boolean> =>
   sleep(lookMs, true, { signal }).catch(() => false);
 
 /** A line for each member of the job. */
-export function jobText(job: JobReply): string {
+export function jobText(job: JobResponse): string {
   const { started, ended, counts, perSecond, error } = job;
   const countTexts = Object.entries(counts).map(
     ([name, count]) => `${name} ${count.toLocaleString("en")}`,
@@ -130,7 +130,7 @@ export function jobText(job: JobReply): string {
   return rows.map(([name = "", text]) => `${name.padEnd(8)}${text}`).join("\n");
 }
 
-function progressOf(job: JobReply): string {
+function progressOf(job: JobResponse): string {
   const { total = 0 } = job.counts;
   const done = doneOf(job.counts).toLocaleString("en");
   return total === 0 ? done : `${done} of ${total.toLocaleString("en")}`;

@@ -3,7 +3,7 @@ import { type ExitCode, exitCodes } from "../../failure.ts";
 import { table } from "../../terminal/table.ts";
 import type { JobOperation } from "./jobs.ts";
 
-interface StatusReply {
+interface StatusResponse {
   readonly ok: boolean;
   readonly version: string;
   readonly uptimeSeconds: number;
@@ -38,12 +38,12 @@ interface ViewStatus {
 }
 
 export async function showStatus({ client, terminal, print }: JobOperation): Promise<ExitCode> {
-  const status = await client.act<StatusReply>("getStatus");
+  const status = await client.act<StatusResponse>("getStatus");
   await print({ value: status, table: text(status, terminal.width) });
   return status.ok ? exitCodes.done : exitCodes.failed;
 }
 
-function text(status: StatusReply, width: number | undefined): string {
+function text(status: StatusResponse, width: number | undefined): string {
   const { ok, version, uptimeSeconds, log, views, jobsRunning } = status;
   const rows = Object.entries(views).map(([name, view]) => [
     ...[name, view.position, view.lagRecords, view.lagSeconds.toFixed(1)],

@@ -40,7 +40,7 @@ export function createHeldBodies(bytesMax: number): HeldBodies {
         if (held <= max) return;
         const error = noRoom(held, bytesMax);
         release();
-        // The reader of the body answers with the error and discards the rest of the body.
+        // The reader of the body sends the error and discards the rest of the body.
         body.emit("error", error);
       };
       const release = (): void => {

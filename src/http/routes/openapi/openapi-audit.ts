@@ -141,7 +141,7 @@ export const auditSearchRoutes: readonly Endpoint[] = [
         actorUrns: names("Urns of users"),
       },
     },
-    reply: complete({
+    response: complete({
       nextScrollId: { type: ["string", "null"] },
       count: { type: "integer" },
       total: { type: "integer" },

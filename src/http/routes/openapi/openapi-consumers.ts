@@ -54,7 +54,7 @@ const consumerOffsets = (
     query.boolean("detailed", "With `partitions`. False when absent"),
     query.boolean("skipCache", "Accepted"),
   ],
-  reply: placeSchema,
+  response: placeSchema,
   errors: [{ code: "unavailable", when: "Kafka does not answer" }],
   async handle({ parameters }, context) {
     const { detailed = false } = parameters as { detailed?: boolean };

@@ -74,7 +74,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
         ...[forms.entity, forms.urn, ...forms.aspects, forms.systemMetadata],
         ...asOfParameters,
       ],
-      reply: forms.entityOut[version],
+      response: forms.entityOut[version],
       missing: true,
       async handle(request, { catalog }) {
         const { urn, entityType } = targetOf(request, names);
@@ -121,7 +121,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
         ),
         ...asOfParameters,
       ],
-      reply: forms.aspectOut,
+      response: forms.aspectOut,
       missing: true,
       async handle(request, { catalog }) {
         const target = targetOf(request, names);
@@ -143,7 +143,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       reads: ["entities", "timeseries"],
       parameters: [forms.entity, forms.systemMetadata, ...asOfParameters],
       body: forms.requestedEntities,
-      reply: forms.listOf(forms.entityOut[version]),
+      response: forms.listOf(forms.entityOut[version]),
       errors: [
         { code: "malformed", when: "a urn does not parse, or names another entity type" },
         { code: "not_found", when: "the entity type is unknown" },

@@ -6,9 +6,9 @@ import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
 import type {
   ApiContext,
   ApiRequest,
+  ApiResponse,
   BodySchema,
   Endpoint,
-  Reply,
 } from "../../schemas/endpoint.ts";
 import {
   createdByPatches,
@@ -64,7 +64,7 @@ const genericUrnRoutes = (names: ModelNames): readonly Endpoint[] =>
 /** /openapi/v3/entity/generic: the bodies of the endpoints of one type, by entity type. */
 export function genericRoutes(names: ModelNames): readonly Endpoint[] {
   const path = "/openapi/v3/entity/generic";
-  const reply = { type: "object", additionalProperties: forms.listOf(forms.entityOut.v3) };
+  const response = { type: "object", additionalProperties: forms.listOf(forms.entityOut.v3) };
 
   const listed = ({ body }: ApiRequest, changeType: "UPSERT" | "PATCH"): readonly Proposal[] =>
     Object.entries(body as Readonly<Record<string, readonly JsonObject[]>>).flatMap(
@@ -78,15 +78,15 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
     request: ApiRequest,
     context: ApiContext,
     changeType: "UPSERT" | "PATCH",
-  ): Promise<Reply> {
+  ): Promise<ApiResponse> {
     const { async = true, systemMetadata = false } = request.parameters as Query;
     const proposals = request.proposals ?? listed(request, changeType);
     if (async && changeType === "PATCH") {
       return { ...(await write(proposals, request, context)), status: 202 };
     }
     const created = await createdByPatches(proposals, context.catalog);
-    const answer = await write(proposals, request, context);
-    const traceId = async ? traceIdOf(answer) : undefined;
+    const response = await write(proposals, request, context);
+    const traceId = async ? traceIdOf(response) : undefined;
     const members: string[] = [];
     const byName = Map.groupBy(proposals, nameIn);
     for (const name of jsonObject(request.body) ? Object.keys(request.body) : byName.keys()) {
@@ -94,7 +94,7 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
       const text = entitiesText(found, { version: "v3", systemMetadata, traceId });
       members.push(`${JSON.stringify(name)}:${text}`);
     }
-    return { ...answer, ...(async && { status: 202 }), json: `{${members.join(",")}}` };
+    return { ...response, ...(async && { status: 202 }), json: `{${members.join(",")}}` };
   }
 
   const change = { ...row, path, writes: true, conditional: true, errors: writeErrors } as const;
@@ -109,7 +109,7 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
       about: "All proposals are written, or none.",
       parameters,
       body: byType(forms.entitiesIn),
-      reply,
+      response,
       proposals: (request) => listed(request, "UPSERT"),
       handle: (request, context) => many(request, context, "UPSERT"),
     },
@@ -122,7 +122,7 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
         "All proposals are written, or none. With `async=true`, the default, the response has no body.",
       parameters,
       body: byType(forms.entitiesIn),
-      reply,
+      response,
       proposals: (request) => listed(request, "PATCH"),
       handle: (request, context) => many(request, context, "PATCH"),
     },
@@ -134,7 +134,7 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
       summary: "Read several entities of several types",
       parameters: [forms.systemMetadata, ...asOfParameters],
       body: byType(forms.requestedEntities),
-      reply,
+      response,
       reads: "entities",
       errors: [
         { code: "malformed", when: "a urn does not parse, or names another entity type" },

@@ -5,7 +5,7 @@ import { entityTypeOf } from "../../../core/urn.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
 import { eachOf, openSystemMetadata } from "../../request/body/system-metadata.ts";
-import { complete, type Endpoint, objectWith, type Reply } from "../../schemas/endpoint.ts";
+import { type ApiResponse, complete, type Endpoint, objectWith } from "../../schemas/endpoint.ts";
 import { aspectText, entitiesText, type ModelNames } from "../../schemas/openapi-forms.ts";
 import * as forms from "../../schemas/openapi-schemas.ts";
 import { query } from "../../schemas/query-parameters.ts";
@@ -17,11 +17,11 @@ import { write } from "./openapi-writes.ts";
 const row = { kind: "page", group: "OpenAPI" } as const;
 
 const changedUrns =
-  "The answer has the urns of what changed; with status 200 it is empty: all was known.";
+  "The response has the urns of what changed; with status 200 it is empty: all was known.";
 
 /** 201 when something was written, otherwise 200, as clients of these endpoints expect. */
-const writtenUrns = ({ changed, ...answer }: Awaited<ReturnType<typeof write>>): Reply => ({
-  ...answer,
+const writtenUrns = ({ changed, ...response }: Awaited<ReturnType<typeof write>>): ApiResponse => ({
+  ...response,
   json: JSON.stringify(changed),
   ...(changed.length === 0 && { status: 200 }),
 });
@@ -42,7 +42,7 @@ const batchV2 = (names: ModelNames): Endpoint => ({
     },
     withSystemMetadata: { type: ["boolean", "null"] },
   }),
-  reply: complete({ entities: forms.listOf(forms.entityOut.v2) }),
+  response: complete({ entities: forms.listOf(forms.entityOut.v2) }),
   reads: "entities",
   errors: [
     { code: "malformed", when: "a urn does not parse, or names another entity type" },
@@ -107,7 +107,7 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
         ...[...forms.aspects].reverse(),
         ...asOfParameters,
       ],
-      reply: complete({ responses: { type: "object" } }),
+      response: complete({ responses: { type: "object" } }),
       reads: "entities",
       errors: [
         { code: "malformed", when: "`urns` is missing, or one does not parse" },
@@ -151,7 +151,7 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
           createEntityIfNotExists: { type: ["boolean", "null"] },
         }),
       },
-      reply: { type: "array", items: schemas.urn },
+      response: { type: "array", items: schemas.urn },
       writes: true,
       conditional: true,
       errors: writeErrors,
@@ -174,7 +174,7 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
           "`true` (the default) sets the status to removed; `false` deletes the entities",
         ),
       ],
-      reply: { type: "array", items: { type: "object" } },
+      response: { type: "array", items: { type: "object" } },
       writes: true,
       errors: writeErrors,
       async handle(request, context) {
@@ -190,13 +190,13 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
             aspectName: "status",
             aspect: { value: { removed: true }, contentType: "application/json" },
           }));
-          const answer = await write(proposals, request, context);
-          return { ...answer, json: JSON.stringify(urns.map((urn) => ({ urn, rows: 1 }))) };
+          const response = await write(proposals, request, context);
+          return { ...response, json: JSON.stringify(urns.map((urn) => ({ urn, rows: 1 }))) };
         }
         // Each is a delete of its own: what would be refused is refused before the first.
         for (const urn of urns) await context.catalog.delete({ urn, dryRun: true }, request.caller);
         const deleted = [];
-        let position: Reply["position"];
+        let position: ApiResponse["position"];
         for (const urn of urns) {
           const gone = await context.catalog.delete({ urn }, request.caller);
           position = gone.position ?? position;
@@ -233,7 +233,7 @@ const platformRoute = (path: string, name: string): Endpoint => ({
   parameters: [forms.asynchronous(false)],
   status: 201,
   body: { type: "array", maxItems: 20_000, items: schemas.proposal },
-  reply: { type: "array", items: schemas.urn },
+  response: { type: "array", items: schemas.urn },
   writes: true,
   conditional: true,
   errors: [...writeErrors, nothingToDelete],

@@ -6,10 +6,10 @@ import { isLaterSlice, type SliceOptions } from "../../../core/query/slice-optio
 import { atLeast } from "../../request/parameters.ts";
 import {
   type ApiContext,
+  type ApiResponse,
   type Endpoint,
   objectWith,
   type Parameter,
-  type Reply,
   type Schema,
 } from "../../schemas/endpoint.ts";
 import {
@@ -147,7 +147,7 @@ export function entityLists(version: Version, names: ModelNames): readonly Endpo
       summary: "Read the entities of a type, page by page",
       about,
       parameters: [forms.entity, ...finding, ...forms.aspects],
-      reply: pageOf(version),
+      response: pageOf(version),
       handle({ path, parameters }, context) {
         const asked = parameters as Query;
         const entityType = names.entity(path.entity ?? "");
@@ -176,7 +176,7 @@ export function entityLists(version: Version, names: ModelNames): readonly Endpo
           sortCriteria: { type: ["array", "null"], items: schemas.sort },
         },
       },
-      reply: pageOf(version),
+      response: pageOf(version),
       handle({ parameters, body }, context) {
         const { entities, aspects, filter, sortCriteria } = body as ScrollBody;
         const request = {
@@ -204,7 +204,7 @@ interface PageOptions {
   readonly context: Pick<ApiContext, "catalog">;
 }
 
-async function page(request: SearchRequest, options: PageOptions): Promise<Reply> {
+async function page(request: SearchRequest, options: PageOptions): Promise<ApiResponse> {
   const { asked, aspects, version, context } = options;
   const member = version === "v3" ? "entities" : "results";
   if (isLaterSlice(sliceOf(asked)))

@@ -6,7 +6,12 @@ import { CatalogError } from "../../../core/errors.ts";
 import { nearest } from "../../../lib/did-you-mean.ts";
 import type { EntityOutline } from "../../docs/docs-model.ts";
 import { atLeast } from "../../request/parameters.ts";
-import { complete, type Endpoint, type Parameter, type Reply } from "../../schemas/endpoint.ts";
+import {
+  type ApiResponse,
+  complete,
+  type Endpoint,
+  type Parameter,
+} from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 
 const base = "/openapi/v1/registry/models";
@@ -111,7 +116,7 @@ export function modelRoutes(entities: readonly EntityOutline[]): readonly Endpoi
       name: "listEntitySpecifications",
       summary: "Entity types and their aspects, page by page",
       parameters: paging,
-      reply: complete({
+      response: complete({
         start: { type: "integer" },
         count: { type: "integer", description: "Number of items in this response" },
         total: { type: "integer" },
@@ -130,7 +135,7 @@ export function modelRoutes(entities: readonly EntityOutline[]): readonly Endpoi
       parameters: [
         { name: "entity", in: "path", type: "string", required: true, about: "Its name" },
       ],
-      reply: specification,
+      response: specification,
       errors: [{ code: "not_found", when: "the model has no such entity type" }],
       handle({ path: { entity = "" } }) {
         const found = all.find(({ name }) => name.toLowerCase() === entity.toLowerCase());
@@ -155,7 +160,7 @@ export function modelRoutes(entities: readonly EntityOutline[]): readonly Endpoi
       parameters: [
         { name: "aspect", in: "path", type: "string", required: true, about: "Its name" },
       ],
-      reply: aspectSpecification,
+      response: aspectSpecification,
       errors: [{ code: "not_found", when: "the model has no such aspect" }],
       handle({ path: { aspect = "" } }) {
         const found = aspects.get(aspect);
@@ -176,7 +181,7 @@ export function modelRoutes(entities: readonly EntityOutline[]): readonly Endpoi
 function pageOf(
   all: readonly EntityOutline[],
   { start = 0, count = countDefault }: { readonly start?: number; readonly count?: number },
-): Reply {
+): ApiResponse {
   atLeast({ start, count }, 0);
   const elements = all.slice(start, start + count).map(entityOf);
   return {

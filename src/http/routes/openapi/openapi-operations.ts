@@ -4,15 +4,15 @@
  */
 import { CatalogError } from "../../../core/errors.ts";
 import type { Restored, RestoreRequest } from "../../../jobs/operations.ts";
-import { restoredMembers } from "../../../jobs/restore/restore-reply.ts";
+import { restoredMembers } from "../../../jobs/restore/restore-response.ts";
 import { groupDigits } from "../../../lib/format.ts";
 import { atLeast } from "../../request/parameters.ts";
 import {
+  type ApiResponse,
   complete,
   type Endpoint,
   objectWith,
   type Parameter,
-  type Reply,
   type Schema,
 } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
@@ -36,7 +36,7 @@ const getTaskStatus: Endpoint = {
   summary: "Read the status of a job",
   about: "Like `getEsTaskStatus` of `/operations`; 404 for an unknown job.",
   parameters: [query.string("task", "`<node>:<number>`", { required: true })],
-  reply: complete({
+  response: complete({
     completed: { type: "boolean" },
     taskId: { type: "string" },
     runTimeNanos: { type: "integer" },
@@ -65,7 +65,7 @@ const getIndexSizes: Endpoint = {
   access: "operator",
   reads: "timeseries",
   summary: "List the timeseries aspects of each entity type, with the size of their events",
-  reply: complete({
+  response: complete({
     sizes: {
       type: "array",
       items: complete({
@@ -114,7 +114,7 @@ const restored: Schema = {
 };
 
 /** 202: the job goes on. */
-const restoredAnswer = ({ batches, id, completed, position }: Restored): Reply => ({
+const restoredResponse = ({ batches, id, completed, position }: Restored): ApiResponse => ({
   json: JSON.stringify(
     batches.map((batch) => ({ ...restoredMembers(batch), taskId: id, completed })),
   ),
@@ -127,7 +127,7 @@ const restoring = {
   path: `${search}/restoreIndices`,
   access: "operator",
   writes: true,
-  reply: restored,
+  response: restored,
   errors: [
     unauthenticated,
     { code: "malformed", when: "a parameter has the wrong type, or a urn does not parse" },
@@ -170,7 +170,7 @@ const restoreIndices: Endpoint = {
     atLeast({ start, limit, gePitEpochMs, lePitEpochMs }, 0);
     atLeast({ batchSize }, 1);
     const request = { ...asked, aspect: aspectName, batchSize, limit };
-    return restoredAnswer(await operations.restoreIndices(request, caller));
+    return restoredResponse(await operations.restoreIndices(request, caller));
   },
 };
 
@@ -192,7 +192,7 @@ const restoreIndicesOf: Endpoint = {
     atLeast({ batchSize }, 1);
     const urns = body as readonly string[];
     const request = { ...asked, urns, batchSize, limit: 0 };
-    return restoredAnswer(await operations.restoreIndices(request, caller));
+    return restoredResponse(await operations.restoreIndices(request, caller));
   },
 };
 

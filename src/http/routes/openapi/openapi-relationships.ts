@@ -5,11 +5,11 @@ import { isLaterSlice } from "../../../core/query/slice-options.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import {
   type ApiRequest,
+  type ApiResponse,
   complete,
   type Endpoint,
   objectWith,
   type Parameter,
-  type Reply,
   type Schema,
 } from "../../schemas/endpoint.ts";
 import * as forms from "../../schemas/openapi-schemas.ts";
@@ -27,7 +27,7 @@ const direction = (values: readonly string[], about: string): Parameter =>
 
 const end: Schema = complete({ urn: schemas.urn, entityType: { type: "string" } });
 
-const pageReply = forms.scrolled(
+const pageSchema = forms.scrolled(
   objectWith(["relationshipType", "source", "destination"], {
     relationshipType: { type: "string" },
     source: end,
@@ -82,7 +82,7 @@ async function scrolled(
     readonly catalog: Parameters<Endpoint["handle"]>[1]["catalog"];
     readonly shown?: (edge: FoundRelationship) => object;
   },
-): Promise<Reply> {
+): Promise<ApiResponse> {
   const { asked, catalog, shown = resultOf } = options;
   if (isLaterSlice(sliceOf(asked))) return { json: '{"results":[]}' };
   const { scrollId, relationships } = await catalog.scrollRelationships(query);
@@ -164,7 +164,7 @@ const rowsOf = (version: "v2" | "v3"): readonly Endpoint[] => {
           },
         },
       },
-      reply: pageReply,
+      response: pageSchema,
       handle(request, { catalog }) {
         const asked = request.parameters as Query;
         return scrolled({ ...scrollOf(asked), ...edgesOf(request) }, { asked, catalog });
@@ -188,7 +188,7 @@ const rowsOf = (version: "v2" | "v3"): readonly Endpoint[] => {
         ...paging,
         forms.includeSoftDelete,
       ],
-      reply: pageReply,
+      response: pageSchema,
       handle({ parameters, path }, { catalog }) {
         const asked = parameters as Query;
         const types = [path.relationshipType ?? ""];
@@ -208,7 +208,7 @@ const rowsOf = (version: "v2" | "v3"): readonly Endpoint[] => {
         ...paging,
         forms.includeSoftDelete,
       ],
-      reply: pageReply,
+      response: pageSchema,
       handle({ parameters, path }, { catalog }) {
         const asked = parameters as Query;
         const own: EndFilter = { urns: [path.urn ?? ""] };
@@ -238,7 +238,7 @@ const lineageScroll: Endpoint = {
       urns: { type: ["array", "null"], maxItems: 1_000, items: { type: "string" } },
     },
   },
-  reply: pageReply,
+  response: pageSchema,
   handle({ parameters, body }, { catalog }) {
     const asked = parameters as Query;
     const { urns } = body as { readonly urns?: readonly string[] | null };

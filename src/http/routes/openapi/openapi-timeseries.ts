@@ -72,7 +72,7 @@ export const timeseriesRoutes = (names: ModelNames): readonly Endpoint[] => [
       query.long("endTimeMillis", "End of the time range, inclusive"),
       forms.systemMetadata,
     ],
-    reply: forms.scrolled(
+    response: forms.scrolled(
       objectWith(["timestampMillis", "urn", "event"], {
         timestampMillis: { type: "integer" },
         urn: schemas.urn,

@@ -24,7 +24,7 @@ interface Storage {
 
 const namedMax = 20_000;
 
-const storageReply = {
+const storageSchema = {
   type: "object",
   required: ["writeStatus"],
   properties: {
@@ -61,14 +61,14 @@ export const traceRoutes = (names: ModelNames): readonly Endpoint[] => [
       maxProperties: namedMax,
       additionalProperties: { type: "array", maxItems: namedMax, items: { type: "string" } },
     },
-    reply: {
+    response: {
       type: "object",
       additionalProperties: {
         type: "object",
         additionalProperties: complete({
           success: { type: "boolean" },
-          primaryStorage: storageReply,
-          searchStorage: storageReply,
+          primaryStorage: storageSchema,
+          searchStorage: storageSchema,
         }),
       },
     },
@@ -104,7 +104,7 @@ export const traceRoutes = (names: ModelNames): readonly Endpoint[] => [
 function traceIdOf({ traceId = "" }: ApiRequest["path"]): string {
   if (/^[0-9a-f]{32}$/i.test(traceId)) return traceId;
   throw new CatalogError("malformed", `"${traceId.slice(0, 120)}" is not a trace id`, {
-    hint: "Send the 32 hexadecimal digits of the answer's header traceparent",
+    hint: "Send the 32 hexadecimal digits of the response's header traceparent",
   });
 }
 

@@ -6,9 +6,9 @@ import { withConditions } from "../../request/condition-headers.ts";
 import {
   type ApiContext,
   type ApiRequest,
+  type ApiResponse,
   type Endpoint,
   objectWith,
-  type Reply,
   type Schema,
 } from "../../schemas/endpoint.ts";
 import {
@@ -39,7 +39,7 @@ interface Query {
 }
 
 const writeAbout =
-  "All or none. The answer comes when everything is in the log for good, also with `async=true`; it has what the named aspects are now, and a `traceparent` that `POST /openapi/v1/trace/write/{traceId}` takes.";
+  "All or none. The response comes when everything is in the log for good, also with `async=true`; it has what the named aspects are now, and a `traceparent` that `POST /openapi/v1/trace/write/{traceId}` takes.";
 
 export function entityWrites(version: Version, names: ModelNames): readonly Endpoint[] {
   const base = `/openapi/${version}/entity`;
@@ -61,7 +61,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
     request: ApiRequest,
     context: ApiContext,
     changeType: "UPSERT" | "PATCH",
-  ): Promise<Reply> {
+  ): Promise<ApiResponse> {
     const { systemMetadata = false, async = true } = request.parameters as Query;
     const { catalog } = context;
     const proposals = request.proposals ?? listed(request, changeType);
@@ -69,11 +69,11 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       return { ...(await write(proposals, request, context)), status: 202 };
     }
     const created = await createdByPatches(proposals, catalog);
-    const answer = await write(proposals, request, context);
+    const response = await write(proposals, request, context);
     const entities = await written(proposals, catalog, names, created);
-    const traceId = async ? traceIdOf(answer) : undefined;
+    const traceId = async ? traceIdOf(response) : undefined;
     const json = entitiesText(entities, { version, systemMetadata, traceId });
-    return { ...answer, ...(async && { status: 202 }), json };
+    return { ...response, ...(async && { status: 202 }), json };
   }
 
   function single(request: ApiRequest, changeType: Proposal["changeType"]): Proposal {
@@ -96,11 +96,11 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
     const { catalog } = context;
     const proposals = request.proposals ?? [single(request, changeType)];
     const created = await createdByPatches(proposals, catalog);
-    const answer = await write(proposals, request, context);
+    const response = await write(proposals, request, context);
     const [entity = { urn, aspects: [] }] = await written(proposals, catalog, names, created);
-    const traceId = async ? traceIdOf(answer) : undefined;
+    const traceId = async ? traceIdOf(response) : undefined;
     const json = entityText(entity, { version, systemMetadata, traceId });
-    return { ...answer, ...(async && { status: 202 }), json };
+    return { ...response, ...(async && { status: 202 }), json };
   }
 
   /** Timeseries aspects among the named ones that have events. */
@@ -125,14 +125,14 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
     target: { readonly urn: string; readonly entityType: string; readonly aspect: string },
     { caller }: ApiRequest,
     context: ApiContext,
-  ): Promise<Reply> {
+  ): Promise<ApiResponse> {
     const { urn, aspect: aspectName } = target;
     const event = await findEvent(context.catalog, target);
     if (event === undefined) throw noAspect(urn, aspectName);
     const { timestampMillis } = JSON.parse(event.value) as { readonly timestampMillis: number };
     const range = { startTimeMillis: timestampMillis, endTimeMillis: timestampMillis };
     const { position } = await context.catalog.delete({ urn, aspectName, ...range }, caller);
-    return answerTo(position, context);
+    return responseAt(position, context);
   }
 
   return [
@@ -145,7 +145,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       about: writeAbout,
       parameters: [forms.entity, forms.asynchronous(true), forms.systemMetadata],
       body: forms.entitiesIn,
-      reply: forms.listOf(forms.entityOut[version]),
+      response: forms.listOf(forms.entityOut[version]),
       proposals: (request) => listed(request, "UPSERT"),
       handle: (request, context) => many(request, context, "UPSERT"),
     },
@@ -155,10 +155,10 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       path: `${base}/{entity}`,
       name: `patchEntities${suffix}`,
       summary: "Change aspects of entities of one type",
-      about: `Each value is a patch: \`{patch: […], arrayPrimaryKeys?, forceGenericPatch?}\`. ${writeAbout} With \`async=true\`, which is usual, the answer has no body.`,
+      about: `Each value is a patch: \`{patch: […], arrayPrimaryKeys?, forceGenericPatch?}\`. ${writeAbout} With \`async=true\`, which is usual, the response has no body.`,
       parameters: [forms.entity, forms.asynchronous(true), forms.systemMetadata],
       body: forms.entitiesIn,
-      reply: forms.listOf(forms.entityOut[version]),
+      response: forms.listOf(forms.entityOut[version]),
       proposals: (request) => listed(request, "PATCH"),
       handle: (request, context) => many(request, context, "PATCH"),
     },
@@ -184,7 +184,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
         const named = aspects.flatMap((one) => one.split(","));
         if (!clear && named.length === 0) {
           const { position } = await context.catalog.delete({ urn }, request.caller);
-          return answerTo(position, context);
+          return responseAt(position, context);
         }
         if (request.caller.idempotencyKey !== undefined) throw partsUnderKey();
         const asked = clear ? undefined : named.map((name) => names.aspect(entityType, name));
@@ -235,7 +235,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
               additionalProperties: true,
               description: "The aspect itself",
             },
-      reply: forms.entityOut[version],
+      response: forms.entityOut[version],
       proposals: (request) => [single(request, kindOf(request))],
       handle: (request, context) => one(request, context, kindOf(request)),
     },
@@ -255,7 +255,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
         ...patchMembers,
       }),
       about: "When the patch creates the entity, the response has its default aspects, too.",
-      reply: forms.entityOut[version],
+      response: forms.entityOut[version],
       handle(request, context) {
         const { headers, systemMetadata, ...sent } = request.body as Schema;
         const present = Object.entries(sent).filter(([, value]) => value !== null);
@@ -283,7 +283,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
         if (isKey && request.conditions === undefined) {
           const { position, rows } = await context.catalog.delete({ urn }, request.caller);
           if (rows === 0) throw noAspect(urn, aspectName);
-          return answerTo(position, context);
+          return responseAt(position, context);
         }
         const proposal = { entityType, entityUrn: urn, changeType: "DELETE" as const, aspectName };
         return write([proposal], request, context);
@@ -302,7 +302,7 @@ function wrapped(body: unknown): unknown {
   return isWrapped ? body : { value: body };
 }
 
-export const traceIdOf = ({ headers }: Reply): string | undefined =>
+export const traceIdOf = ({ headers }: ApiResponse): string | undefined =>
   headers?.traceparent?.split("-")[1];
 
 const { value: _, ...patchMembers } = forms.aspectIn.properties as Readonly<Record<string, Schema>>;
@@ -313,11 +313,11 @@ export async function write(
   proposals: readonly Proposal[],
   { caller, conditions }: Pick<ApiRequest, "caller" | "conditions">,
   context: ApiContext,
-): Promise<Reply & Pick<Ingested, "changed">> {
+): Promise<ApiResponse & Pick<Ingested, "changed">> {
   const conditioned = proposals.map((proposal) => withConditions(proposal, conditions));
   const { position, changed } = await context.catalog.ingest(conditioned, caller);
   await untilFound(conditioned, { position }, context.catalog);
-  return { ...answerTo(position, context), changed };
+  return { ...responseAt(position, context), changed };
 }
 
 /** Not idempotent: it deletes what exists at the time of the request. */
@@ -326,7 +326,7 @@ const partsUnderKey = (): CatalogError =>
     hint: "Leave the header out, or send proposals of change type DELETE to ingestProposalBatch",
   });
 
-const answerTo = (position: Reply["position"], { now }: ApiContext): Reply =>
+const responseAt = (position: ApiResponse["position"], { now }: ApiContext): ApiResponse =>
   position === undefined
     ? {}
     : { position, headers: { traceparent: traceParent(position, now()) } };

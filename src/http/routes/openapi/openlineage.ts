@@ -2,10 +2,10 @@
 import { CatalogError } from "../../../core/errors.ts";
 import { createLazyAcceptEvent } from "../../../openlineage/lazy-accept-event.ts";
 import {
+  type ApiResponse,
   type BodySchema,
   type Endpoint,
   objectWith,
-  type Reply,
   type Schema,
 } from "../../schemas/endpoint.ts";
 import { writeErrors } from "../restli/write-errors.ts";
@@ -38,7 +38,7 @@ interface FailedEvent {
   readonly retriable: boolean;
 }
 
-const batchReply: Schema = objectWith(["status", "summary"], {
+const batchSchema: Schema = objectWith(["status", "summary"], {
   status: { type: "string", enum: ["success", "partial_success"] },
   summary: {
     type: "object",
@@ -71,7 +71,7 @@ const failedEvent = (error: unknown, index: number): FailedEvent => {
   return { index, reason: error.text, retriable: retriableCodes.includes(error.code) };
 };
 
-const batchAnswer = (received: number, failed: readonly FailedEvent[]): Reply => {
+const batchResponse = (received: number, failed: readonly FailedEvent[]): ApiResponse => {
   const retriable = failed.filter((one) => one.retriable).length;
   return {
     json: JSON.stringify({
@@ -120,13 +120,13 @@ export function openLineageRoutes(namespace: string): readonly Endpoint[] {
       name: "postOpenLineageEvents",
       summary: "Write several events of OpenLineage",
       about:
-        "Also at `/api/v1/lineage/batch`. Events are written one by one; the reply lists those that failed.",
+        "Also at `/api/v1/lineage/batch`. Events are written one by one; the response lists those that failed.",
       body: { type: "array", items: {}, maxItems: batchMax },
-      reply: batchReply,
+      response: batchSchema,
       async handle({ body, caller }, { catalog }) {
         const events = body as readonly unknown[];
         const failed: FailedEvent[] = [];
-        let last: Reply["position"];
+        let last: ApiResponse["position"];
         for (const [index, one] of events.entries()) {
           try {
             last = (await accept(one, catalog, caller)) ?? last;
@@ -134,7 +134,7 @@ export function openLineageRoutes(namespace: string): readonly Endpoint[] {
             failed.push(failedEvent(error, index));
           }
         }
-        return { ...batchAnswer(events.length, failed), position: last };
+        return { ...batchResponse(events.length, failed), position: last };
       },
     },
   ];

@@ -7,8 +7,8 @@ import {
   type Endpoint,
   objectWith,
   type Schema,
-  valueAnswer,
-  valueReply,
+  valueResponse,
+  valueSchema,
 } from "../../schemas/endpoint.ts";
 import { action, count, flag, malformed, text, unauthenticated } from "./operation-forms.ts";
 
@@ -65,7 +65,7 @@ export const auditRoutes: readonly Endpoint[] = [
         count: count(`At most so many: 100 when absent, ${pageMax} at most`, 1),
       },
     },
-    reply: valueReply(
+    response: valueSchema(
       complete({
         events: { type: "array", items: eventSchema },
         position: { type: "integer", description: "Position from which on all records were read" },
@@ -88,7 +88,7 @@ export const auditRoutes: readonly Endpoint[] = [
         before: before === undefined ? undefined : position(before),
         count: wanted,
       });
-      return valueAnswer(page);
+      return valueResponse(page);
     },
   },
 ];

@@ -7,7 +7,7 @@ import {
   type ErrorCase,
   objectWith,
   type Schema,
-  valueReply,
+  valueSchema,
 } from "../../schemas/endpoint.ts";
 
 export const action = {
@@ -46,9 +46,9 @@ export const pageForm = (max: string) => ({
   count: count(`At most so many: 20 when absent, ${max} at most`),
 });
 
-/** Reply of a list, in addition to its items. */
-export function pageReply(listed: Readonly<Record<string, Schema>>) {
-  return valueReply(
+/** Response schema of a list, in addition to its items. */
+export function pageSchema(listed: Readonly<Record<string, Schema>>) {
+  return valueSchema(
     objectWith(["start", "count", "total", ...Object.keys(listed)], {
       start: { type: "integer" },
       count: { type: "integer", description: "Number of items in this response" },

@@ -7,14 +7,14 @@ import type {
 } from "../../../jobs/operations.ts";
 import type { Dialect } from "../../request/protocol.ts";
 import {
+  type ApiResponse,
   complete,
   type Endpoint,
   objectWith,
-  type Reply,
   type Resource,
   type Schema,
-  valueAnswer,
-  valueReply,
+  valueResponse,
+  valueSchema,
 } from "../../schemas/endpoint.ts";
 import { urn } from "../../schemas/schemas.ts";
 import {
@@ -23,7 +23,7 @@ import {
   flag,
   malformed,
   pageForm,
-  pageReply,
+  pageSchema,
   text,
   tooManyJobs,
   unauthenticated,
@@ -46,7 +46,7 @@ const getEsTaskStatus: Endpoint = {
   name: "getEsTaskStatus",
   summary: "Read the status of a job in DataHub's form",
   about:
-    "The task is named as a whole or in two parts. The answer is JSON text: `completed`, `taskId`, `runTimeNanos` and `status`, which is JSON text again. A job that failed or was cancelled also has `state` and `error`. An unknown job is JSON text with `error`.",
+    "The task is named as a whole or in two parts. The response is JSON text: `completed`, `taskId`, `runTimeNanos` and `status`, which is JSON text again. A job that failed or was cancelled also has `state` and `error`. An unknown job is JSON text with `error`.",
   body: {
     type: "object",
     properties: {
@@ -55,7 +55,7 @@ const getEsTaskStatus: Endpoint = {
       taskId: count("The number after it"),
     },
   },
-  reply: valueReply(text("JSON text")),
+  response: valueSchema(text("JSON text")),
   errors: [
     unauthenticated,
     {
@@ -64,7 +64,7 @@ const getEsTaskStatus: Endpoint = {
     },
   ],
   handle: async ({ body }, { operations }) =>
-    valueAnswer(await operations.getTaskStatus(body as object)),
+    valueResponse(await operations.getTaskStatus(body as object)),
 };
 
 const truncateTimeseriesAspect: Endpoint = {
@@ -72,7 +72,7 @@ const truncateTimeseriesAspect: Endpoint = {
   name: "truncateTimeseriesAspect",
   summary: "Delete the events of a timeseries aspect that are older than a time",
   about:
-    "A dry run, unless `dryRun` is false, counts and changes nothing. Otherwise the answer is the id of a job, for getEsTaskStatus. The truncation is a record of the log: readers see none of the events from the moment the view has it, and neither a restore nor a rebuild brings them back. Later writes stay, however old their time.",
+    "A dry run, unless `dryRun` is false, counts and changes nothing. Otherwise the response is the id of a job, for getEsTaskStatus. The truncation is a record of the log: readers see none of the events from the moment the view has it, and neither a restore nor a rebuild brings them back. Later writes stay, however old their time.",
   body: objectWith(["entityType", "aspect", "endTimeMillis"], {
     entityType: text("`dataset`, in any letter case"),
     aspect: text("`datasetProfile`, in any letter case; getIndexSizes lists all"),
@@ -91,7 +91,7 @@ const truncateTimeseriesAspect: Endpoint = {
     forceDeleteByQuery: flag("Only changes the text of a dry run: there is one way to delete"),
     forceReindex: flag("The same; it excludes the other one"),
   }),
-  reply: valueReply(text("Result of the dry run, or the id of the job")),
+  response: valueSchema(text("Result of the dry run, or the id of the job")),
   errors: [
     unauthenticated,
     malformed,
@@ -100,11 +100,11 @@ const truncateTimeseriesAspect: Endpoint = {
     unavailable,
   ],
   handle: async ({ body, caller }, { operations }) =>
-    outcomeAnswer(await operations.truncateTimeseries(body as TruncateRequest, caller)),
+    outcomeResponse(await operations.truncateTimeseries(body as TruncateRequest, caller)),
 };
 
-const outcomeAnswer = ({ text, position }: OperationResult): Reply => ({
-  ...valueAnswer(text),
+const outcomeResponse = ({ text, position }: OperationResult): ApiResponse => ({
+  ...valueResponse(text),
   position,
 });
 
@@ -151,7 +151,7 @@ const restoreIndices: Endpoint = {
       lastAspect: text("`lastAspect` of the previous response"),
     },
   },
-  reply: valueReply(text("The request and its result, in DataHub's form")),
+  response: valueSchema(text("The request and its result, in DataHub's form")),
   errors: [
     unauthenticated,
     malformed,
@@ -166,7 +166,7 @@ const restoreIndices: Endpoint = {
   handle: async ({ body, caller, dialect }, { operations }) => {
     const request = body as Omit<RestoreRequest, "batchSize" | "limit">;
     const rows = rowsOf(body as Paging, dialect);
-    return outcomeAnswer(await operations.restoreIndices({ ...request, ...rows }, caller));
+    return outcomeResponse(await operations.restoreIndices({ ...request, ...rows }, caller));
   },
 };
 
@@ -193,7 +193,7 @@ const getIndexSizes: Endpoint = {
   reads: "timeseries",
   summary: "List the timeseries aspects of each entity type, with the size of their events",
   body: { type: "object", properties: {} },
-  reply: valueReply(
+  response: valueSchema(
     complete({
       indexSizes: {
         type: "array",
@@ -211,7 +211,7 @@ const getIndexSizes: Endpoint = {
   async handle(_, { operations }) {
     const sizes = indexSizesOf(await operations.getIndexSizes());
     const indexSizes = sizes.map((size) => ({ ...size, sizeInMb: size.sizeMb }));
-    return valueAnswer({ indexSizes });
+    return valueResponse({ indexSizes });
   },
 };
 
@@ -259,20 +259,20 @@ const listJobs: Endpoint = {
       ...pageForm("200"),
     },
   },
-  reply: pageReply({
+  response: pageSchema({
     jobs: { type: "array", items: jobSchema },
   }),
   errors: [unauthenticated, malformed],
   async handle({ body }, { operations }) {
     const { start = 0, count: wanted = 20 } = body as { start?: number; count?: number };
     const { total, jobs } = await operations.listJobs({ start, count: wanted });
-    return valueAnswer({ start, count: jobs.length, total, jobs });
+    return valueResponse({ start, count: jobs.length, total, jobs });
   },
 };
 
 const oneJob = {
   body: complete({ id: text("`<node>:<number>`") }),
-  reply: valueReply(jobSchema),
+  response: valueSchema(jobSchema),
 } as const;
 
 const getJob: Endpoint = {
@@ -282,7 +282,7 @@ const getJob: Endpoint = {
   summary: "Read a job: its request, progress and result",
   errors: [unauthenticated, malformed, { code: "not_found", when: "the job does not exist" }],
   handle: async ({ body }, { operations }) =>
-    valueAnswer(await operations.getJob((body as { id: string }).id)),
+    valueResponse(await operations.getJob((body as { id: string }).id)),
 };
 
 const cancelJob: Endpoint = {
@@ -292,7 +292,7 @@ const cancelJob: Endpoint = {
   writes: true,
   summary: "Cancel a job",
   about:
-    "The answer is the job as it ended. What it had done stays done. A truncation can be cancelled until it is in the log.",
+    "The response is the job as it ended. What it had done stays done. A truncation can be cancelled until it is in the log.",
   errors: [
     unauthenticated,
     malformed,
@@ -301,7 +301,7 @@ const cancelJob: Endpoint = {
   ],
   async handle({ body }, { operations }) {
     const { job, position } = await operations.cancelJob((body as { id: string }).id);
-    return { ...valueAnswer(job), position };
+    return { ...valueResponse(job), position };
   },
 };
 

@@ -1,14 +1,14 @@
 /** Routes of parked entities. */
 import type { ParkedEntity, ParkedQuery } from "../../../jobs/operations.ts";
 import {
+  type ApiResponse,
   complete,
   type Endpoint,
   type ErrorCase,
   objectWith,
-  type Reply,
   type Schema,
-  valueAnswer,
-  valueReply,
+  valueResponse,
+  valueSchema,
 } from "../../schemas/endpoint.ts";
 import { urn } from "../../schemas/schemas.ts";
 import {
@@ -16,7 +16,7 @@ import {
   flag,
   malformed,
   pageForm,
-  pageReply,
+  pageSchema,
   text,
   unauthenticated,
 } from "./operation-forms.ts";
@@ -55,7 +55,7 @@ const listParked: Endpoint = {
       ...pageForm("200"),
     },
   },
-  reply: pageReply({
+  response: pageSchema({
     parked: { type: "array", items: parkedSchema },
   }),
   errors: [unauthenticated, malformed, unknownView],
@@ -71,7 +71,7 @@ const listParked: Endpoint = {
     };
     const page = { view, start, count: Math.min(wanted, parkedPageMax) };
     const { total, entities } = await operations.listParked(page);
-    return valueAnswer({ start, count: entities.length, total, parked: entities });
+    return valueResponse({ start, count: entities.length, total, parked: entities });
   },
 };
 
@@ -79,7 +79,7 @@ const parkedPageMax = 200;
 
 const oneParked = {
   body: complete({ view: viewName, urn }),
-  reply: valueReply(
+  response: valueSchema(
     objectWith(["parked"], {
       parked: flag("True if the entity is still parked"),
       entity: {
@@ -97,8 +97,8 @@ const oneParked = {
   ],
 } as const satisfies Partial<Endpoint>;
 
-const parkedAnswer = (parked: ParkedEntity | undefined): Reply =>
-  valueAnswer({ parked: parked !== undefined, ...(parked !== undefined && { entity: parked }) });
+const parkedResponse = (parked: ParkedEntity | undefined): ApiResponse =>
+  valueResponse({ parked: parked !== undefined, ...(parked !== undefined && { entity: parked }) });
 
 const retryParked: Endpoint = {
   ...action,
@@ -109,7 +109,7 @@ const retryParked: Endpoint = {
   about:
     "If the view can apply it now, it is no longer parked, and the view has all that waited behind it.",
   handle: async ({ body }, { operations }) =>
-    parkedAnswer(await operations.retryParked(body as ParkedQuery)),
+    parkedResponse(await operations.retryParked(body as ParkedQuery)),
 };
 
 const dropParked: Endpoint = {
@@ -121,7 +121,7 @@ const dropParked: Endpoint = {
   about:
     "The view applies what waited behind the record. The search view omits the parked values of the entity; later values are in its document. The log keeps the record; the view omits it also after a rebuild.",
   handle: async ({ body, caller }, { operations }) =>
-    parkedAnswer(await operations.dropParked(body as ParkedQuery, caller)),
+    parkedResponse(await operations.dropParked(body as ParkedQuery, caller)),
 };
 
 export const parkedRoutes: readonly Endpoint[] = [listParked, retryParked, dropParked];

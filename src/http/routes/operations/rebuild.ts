@@ -1,6 +1,6 @@
 /** The route that rebuilds views. */
 import type { RebuildRequest } from "../../../jobs/operations.ts";
-import { type Endpoint, valueAnswer, valueReply } from "../../schemas/endpoint.ts";
+import { type Endpoint, valueResponse, valueSchema } from "../../schemas/endpoint.ts";
 import { action, malformed, text, tooManyJobs, unauthenticated } from "./operation-forms.ts";
 
 export const rebuildViews: Endpoint = {
@@ -9,7 +9,7 @@ export const rebuildViews: Endpoint = {
   writes: true,
   summary: "Rebuild views from the log and swap them in",
   about:
-    "The answer is the id of the job, for getJob: `total` is the number of records to read, `updated` of those that were read. The live generation answers until the staging generation has caught up and replaces it. A rebuild needs as much free disk as the views use.",
+    "The response is the id of the job, for getJob: `total` is the number of records to read, `updated` of those that were read. The live generation answers until the staging generation has caught up and replaces it. A rebuild needs as much free disk as the views use.",
   body: {
     type: "object",
     properties: {
@@ -20,7 +20,7 @@ export const rebuildViews: Endpoint = {
       },
     },
   },
-  reply: valueReply(text("The id of the job")),
+  response: valueSchema(text("The id of the job")),
   errors: [
     unauthenticated,
     malformed,
@@ -30,6 +30,6 @@ export const rebuildViews: Endpoint = {
   ],
   async handle({ body, caller }, { operations }) {
     const { text: id, position } = await operations.rebuildViews(body as RebuildRequest, caller);
-    return { ...valueAnswer(id), position };
+    return { ...valueResponse(id), position };
   },
 };

@@ -6,8 +6,8 @@ import {
   type Endpoint,
   objectWith,
   type Schema,
-  valueAnswer,
-  valueReply,
+  valueResponse,
+  valueSchema,
 } from "../../schemas/endpoint.ts";
 import { action, malformed, text, unauthenticated } from "./operation-forms.ts";
 
@@ -56,7 +56,7 @@ const getStatus: Endpoint = {
   summary: "Status of the log and its views, with lag, rates and sizes",
   about: "The page `/status` shows the same.",
   body: { type: "object", properties: {} },
-  reply: valueReply(
+  response: valueSchema(
     objectWith(["ok", "version", "time", "uptimeSeconds", "log", "views", "jobsRunning"], {
       ok: {
         type: "boolean",
@@ -86,7 +86,7 @@ const getStatus: Endpoint = {
     }),
   ),
   errors: [unauthenticated, malformed],
-  handle: async (_, { operations }) => valueAnswer(await operations.getStatus()),
+  handle: async (_, { operations }) => valueResponse(await operations.getStatus()),
 };
 
 const showStatus: Endpoint = {
@@ -98,8 +98,8 @@ const showStatus: Endpoint = {
   summary: "Status of the log, its views and its jobs, as a page",
   about:
     "The page needs no script and refreshes itself. With authentication on, it asks for a token whose user may run the operations.",
-  reply: { type: "string" },
-  replyType: "text/html",
+  response: { type: "string" },
+  responseType: "text/html",
   errors: [
     { code: "unauthenticated", when: "the request has no token" },
     { code: "forbidden", when: "the user may not run the operations" },

@@ -6,8 +6,8 @@ import {
   type ErrorCase,
   objectWith,
   type Schema,
-  valueAnswer,
-  valueReply,
+  valueResponse,
+  valueSchema,
 } from "../../schemas/endpoint.ts";
 import { urn } from "../../schemas/schemas.ts";
 import {
@@ -15,7 +15,7 @@ import {
   flag,
   malformed,
   pageForm,
-  pageReply,
+  pageSchema,
   text,
   tooManyJobs,
   unauthenticated,
@@ -50,11 +50,11 @@ const verify: Endpoint = {
       urns: { type: "array", items: urn, maxItems: 10_000, description: "Accepted and ignored" },
     },
   },
-  reply: valueReply(text("The id of the job")),
+  response: valueSchema(text("The id of the job")),
   errors: [unauthenticated, malformed, unverifiable, tooManyJobs],
   async handle({ body, caller }, { operations }) {
     const { text: id, position } = await operations.verifyViews(body as VerifyRequest, caller);
-    return { ...valueAnswer(id), position };
+    return { ...valueResponse(id), position };
   },
 };
 
@@ -80,7 +80,7 @@ const verificationSchema: Schema = objectWith(["view", "position", "rows", "time
   differences: { type: "integer", description: "Total number of items" },
 });
 
-/** Differences in one answer. */
+/** Differences in one response. */
 const pageMax = 1_000;
 
 const listDifferences: Endpoint = {
@@ -96,7 +96,7 @@ const listDifferences: Endpoint = {
       ...pageForm("1,000"),
     },
   },
-  reply: pageReply({
+  response: pageSchema({
     differences: { type: "array", items: differenceSchema },
     views: { type: "array", items: verificationSchema },
   }),
@@ -106,7 +106,7 @@ const listDifferences: Endpoint = {
     const { view, start = 0, count: wanted = 20 } = asked;
     const page = { view, start, count: Math.min(wanted, pageMax) };
     const { differences, ...rest } = await operations.listDifferences(page);
-    return valueAnswer({ start, count: differences.length, ...rest, differences });
+    return valueResponse({ start, count: differences.length, ...rest, differences });
   },
 };
 

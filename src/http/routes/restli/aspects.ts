@@ -4,13 +4,13 @@ import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
 import { eachOf, openSystemMetadata } from "../../request/body/system-metadata.ts";
 import { withConditions } from "../../request/condition-headers.ts";
 import {
+  type ApiResponse,
   complete,
   type Endpoint,
   objectWith,
-  type Reply,
   type Resource,
-  valueAnswer,
-  valueReply,
+  valueResponse,
+  valueSchema,
 } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
@@ -32,10 +32,10 @@ const ingestProposal: Endpoint = {
   name: "ingestProposal",
   summary: "Write one aspect",
   about:
-    "Answers when the change is in the log for good. The key aspect and the default aspects of an entity appear with its first write. A timeseries aspect takes UPSERT only, and each value is an event of its own. `If-Version-Match`, `If-Modified-Since`, `If-Unmodified-Since` and (with CREATE and CREATE_ENTITY) `If-None-Match: *` are conditions on the aspect as it is now; they count as headers of the request and in `proposal.headers`, which goes first. `X-DataHub-Sync-Index-Update: true` among the latter lets the answer wait until searches show the write.",
+    "Answers when the change is in the log for good. The key aspect and the default aspects of an entity appear with its first write. A timeseries aspect takes UPSERT only, and each value is an event of its own. `If-Version-Match`, `If-Modified-Since`, `If-Unmodified-Since` and (with CREATE and CREATE_ENTITY) `If-None-Match: *` are conditions on the aspect as it is now; they count as headers of the request and in `proposal.headers`, which goes first. `X-DataHub-Sync-Index-Update: true` among the latter lets the response wait until searches show the write.",
   body: objectWith(["proposal"], { proposal: schemas.proposal, async: schemas.asyncSwitch }),
   prepare: (body) => openSystemMetadata(body.proposal),
-  reply: valueReply({ enum: ["success"] }),
+  response: valueSchema({ enum: ["success"] }),
   writes: true,
   conditional: true,
   errors: [...writeErrors, nothingToDelete],
@@ -62,7 +62,7 @@ const ingestProposalBatch: Endpoint = {
     async: schemas.asyncSwitch,
   }),
   prepare: (body) => eachOf(body.proposals, openSystemMetadata),
-  reply: valueReply({ enum: ["success"] }),
+  response: valueSchema({ enum: ["success"] }),
   writes: true,
   conditional: true,
   errors: [...writeErrors, nothingToDelete],
@@ -105,7 +105,7 @@ const getTimeseriesAspectValues: Endpoint = {
     filter: schemas.filter,
     sort: schemas.sort,
   }),
-  reply: valueReply(schemas.timeseriesValues),
+  response: valueSchema(schemas.timeseriesValues),
   reads: "timeseries",
   errors: [
     {
@@ -134,12 +134,12 @@ const getCount: Endpoint = {
       description: "Only urns that are LIKE this pattern: `%` is any text, `_` one character",
     },
   }),
-  reply: valueReply({ type: "integer" }),
+  response: valueSchema({ type: "integer" }),
   reads: "entities",
   errors: [{ code: "malformed", when: "`aspect` is missing" }],
   async handle(request, { catalog }) {
     const { aspect, urnLike } = request.body as { aspect: string; urnLike?: string };
-    return valueAnswer(await catalog.countAspect(aspect, urnLike));
+    return valueResponse(await catalog.countAspect(aspect, urnLike));
   },
 };
 
@@ -158,7 +158,7 @@ const getAspect: Endpoint = {
     ),
     ...asOfParameters,
   ],
-  reply: complete({
+  response: complete({
     version: { type: "integer" },
     aspect: { type: "object", description: "`{<aspect record>: {…}}`" },
   }),
@@ -186,4 +186,7 @@ export const aspectRoutes: readonly Endpoint[] = [
   getAspect,
 ];
 
-const success = ({ position }: Pick<Reply, "position">): Reply => ({ json: SUCCESS, position });
+const success = ({ position }: Pick<ApiResponse, "position">): ApiResponse => ({
+  json: SUCCESS,
+  position,
+});

@@ -1,7 +1,7 @@
 /** Autocompletion, browsing of folders, and the folders of an entity. */
 import type { SearchFlags } from "../../../catalog/catalog.ts";
 import type { Filter } from "../../../core/query/filter.ts";
-import { complete, type Endpoint, objectWith, valueReply } from "../../schemas/endpoint.ts";
+import { complete, type Endpoint, objectWith, valueSchema } from "../../schemas/endpoint.ts";
 import * as schemas from "../../schemas/schemas.ts";
 import * as search from "../../schemas/search-schemas.ts";
 import { type SearchBody, searchErrors, searchRequestOf } from "./search.ts";
@@ -32,7 +32,7 @@ const autocomplete: Endpoint = {
     limit: { type: "integer", description: "Maximum number of suggestions: 1,000 at most" },
     searchFlags: search.searchFlags,
   }),
-  reply: valueReply(
+  response: valueSchema(
     complete({
       query: { type: "string", description: "The requested query" },
       suggestions: { type: "array", items: { type: "string" } },
@@ -74,7 +74,7 @@ const browse: Endpoint = {
     limit: { type: "integer", description: "Maximum number of folders and entities" },
     searchFlags: search.searchFlags,
   }),
-  reply: valueReply(
+  response: valueSchema(
     objectWith(
       ["from", "pageSize", "numEntities", "numGroups", "numElements", "groups", "metadata"],
       {
@@ -152,7 +152,7 @@ const browseV2: Endpoint = {
     start: search.start,
     count: search.count,
   }),
-  reply: valueReply(
+  response: valueSchema(
     complete({
       start: { type: "integer" },
       count: { type: "integer" },
@@ -189,7 +189,7 @@ const getBrowsePaths: Endpoint = {
   name: "getBrowsePaths",
   summary: "List the folders of an entity",
   body: complete({ urn: schemas.urn }),
-  reply: valueReply({ type: "array", items: { type: "string" } }),
+  response: valueSchema({ type: "array", items: { type: "string" } }),
   reads: "entities",
   errors: [
     { code: "malformed", when: "the urn is missing or does not parse" },

@@ -7,11 +7,11 @@ import {
   complete,
   type Endpoint,
   objectWith,
-  valueAnswer,
-  valueReply,
+  valueResponse,
+  valueSchema,
 } from "../../schemas/endpoint.ts";
 import * as schemas from "../../schemas/schemas.ts";
-import { rollbackReply, rolledBack } from "./runs.ts";
+import { rollbackSchema, rolledBack } from "./runs.ts";
 import { writeErrors } from "./write-errors.ts";
 
 const deleteEntity: Endpoint = {
@@ -28,7 +28,7 @@ const deleteEntity: Endpoint = {
     ...schemas.timeRange,
     dryRun: { type: "boolean", description: "Only count what would be deleted" },
   }),
-  reply: valueReply(
+  response: valueSchema(
     objectWith(["urn"], {
       urn: schemas.urn,
       rows: { type: "integer", description: "Values of versioned aspects" },
@@ -40,7 +40,7 @@ const deleteEntity: Endpoint = {
   async handle(apiRequest, { catalog }) {
     const request = apiRequest.body as { urn: string };
     const { position, ...deleted } = await catalog.delete(request, apiRequest.caller);
-    return { ...valueAnswer(deleted), position };
+    return { ...valueResponse(deleted), position };
   },
 };
 
@@ -56,7 +56,7 @@ const deleteReferences: Endpoint = {
     urn: schemas.urn,
     dryRun: { type: "boolean", description: "Only count the references" },
   }),
-  reply: valueReply(
+  response: valueSchema(
     complete({
       total: { type: "integer", description: "Number of relationships that were found" },
       relatedAspects: {
@@ -75,7 +75,7 @@ const deleteReferences: Endpoint = {
   async handle(apiRequest, { catalog }) {
     const request = apiRequest.body as { urn: string; dryRun?: boolean };
     const { position, ...found } = await catalog.deleteReferences(request, apiRequest.caller);
-    return { ...valueAnswer(found), position };
+    return { ...valueResponse(found), position };
   },
 };
 
@@ -97,7 +97,7 @@ const deleteAll: Endpoint = {
         "Hide entities that came into being with it instead of deleting them. True when absent",
     },
   }),
-  reply: rollbackReply,
+  response: rollbackSchema,
   writes: true,
   errors: [
     ...writeErrors.filter(({ code }) => code !== "malformed" && code !== "forbidden"),

@@ -48,7 +48,7 @@ const getEntity: Endpoint = {
     alwaysIncludeKeyAspect,
     ...asOfParameters,
   ],
-  reply: schemas.entity,
+  response: schemas.entity,
   reads: "entities",
   errors: [
     { code: "malformed", when: "the urn does not parse" },
@@ -72,7 +72,7 @@ const getEntities: Endpoint = {
     alwaysIncludeKeyAspect,
     ...asOfParameters,
   ],
-  reply: schemas.batchOf(schemas.entity),
+  response: schemas.batchOf(schemas.entity),
   reads: "entities",
   errors: [{ code: "malformed", when: "a urn does not parse" }, ...asOfErrors],
   handle(request, { catalog }) {

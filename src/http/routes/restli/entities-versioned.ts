@@ -51,7 +51,7 @@ export const entityVersionedRoutes: readonly Endpoint[] = [
         "Only these aspects, and the key. All versioned aspects when absent",
       ),
     ],
-    reply: schemas.batchOf(schemas.entity),
+    response: schemas.batchOf(schemas.entity),
     reads: "entities",
     errors: [
       {

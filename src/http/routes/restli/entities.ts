@@ -5,14 +5,14 @@ import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
 import { openSystemMetadata } from "../../request/body/system-metadata.ts";
 import { namesIn } from "../../request/parameters.ts";
 import {
+  type ApiResponse,
   complete,
   type Endpoint,
   objectWith,
-  type Reply,
   type Resource,
   type Schema,
-  valueAnswer,
-  valueReply,
+  valueResponse,
+  valueSchema,
 } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
@@ -36,7 +36,7 @@ const aspects = query.strings(
   "Only these aspects: `List(ownership,status)`. All when absent",
 );
 
-const snapshotReply: Schema = complete({
+const snapshotSchema: Schema = complete({
   value: {
     type: "object",
     description: "`{<snapshot record>: {urn, aspects: [{<aspect record>: {…}}, …]}}`",
@@ -145,7 +145,7 @@ const exists: Endpoint = {
   summary: "Check whether an entity exists",
   parameters: asOfParameters,
   body: objectWith(["urn"], { urn: schemas.urn, includeSoftDelete }),
-  reply: valueReply({ type: "boolean" }),
+  response: valueSchema({ type: "boolean" }),
   reads: "entities",
   errors: [{ code: "malformed", when: "the urn is missing or does not parse" }, ...asOfErrors],
   async handle(apiRequest, { catalog }) {
@@ -153,7 +153,7 @@ const exists: Endpoint = {
       urn: string;
       includeSoftDelete?: boolean;
     };
-    return valueAnswer(await catalog.exists(urn, { includeSoftDelete }));
+    return valueResponse(await catalog.exists(urn, { includeSoftDelete }));
   },
 };
 
@@ -170,7 +170,7 @@ const filterExistingUrns: Endpoint = {
       includeSoftDelete,
     }),
   }),
-  reply: valueReply({ type: "array", items: schemas.urn }),
+  response: valueSchema({ type: "array", items: schemas.urn }),
   reads: "entities",
   errors: [{ code: "malformed", when: "a urn does not parse" }, tooMany, ...asOfErrors],
   async handle(apiRequest, { catalog }) {
@@ -178,7 +178,7 @@ const filterExistingUrns: Endpoint = {
       request: { urns: readonly string[]; includeSoftDelete?: boolean };
     };
     const { urns, includeSoftDelete = true } = request;
-    return valueAnswer(await catalog.filterExisting(urns, { includeSoftDelete }));
+    return valueResponse(await catalog.filterExisting(urns, { includeSoftDelete }));
   },
 };
 
@@ -198,7 +198,7 @@ const listUrns: Endpoint = {
       description: `How many to list; at most ${listCountMax}`,
     },
   }),
-  reply: valueReply(schemas.urnPage("Number of urns on this page")),
+  response: valueSchema(schemas.urnPage("Number of urns on this page")),
   reads: "entities",
   errors: [
     { code: "malformed", when: "a parameter is missing, or `start` or `count` is negative" },
@@ -214,7 +214,7 @@ const listUrns: Endpoint = {
       start: Math.min(start, Number.MAX_SAFE_INTEGER),
       count: Math.min(count, listCountMax),
     };
-    return valueAnswer(await catalog.listUrns(entity, page));
+    return valueResponse(await catalog.listUrns(entity, page));
   },
 };
 
@@ -225,13 +225,13 @@ const getTotalEntityCount: Endpoint = {
   name: "getTotalEntityCount",
   summary: "Count the entities of a type",
   body: complete({ entity: { type: "string", description: "Type of the entities" } }),
-  reply: valueReply({ type: "integer" }),
+  response: valueSchema({ type: "integer" }),
   reads: "entities",
   errors: [{ code: "invalid", when: "the entity type is unknown" }],
   async handle(apiRequest, { catalog }) {
     const { entity } = apiRequest.body as { entity: string };
     const counts = await catalog.countEntities([entity]);
-    return valueAnswer(Object.values(counts)[0] ?? 0);
+    return valueResponse(Object.values(counts)[0] ?? 0);
   },
 };
 
@@ -249,12 +249,12 @@ const batchGetTotalEntityCount: Endpoint = {
       description: "Entity types",
     },
   }),
-  reply: valueReply({ type: "object", additionalProperties: { type: "integer" } }),
+  response: valueSchema({ type: "object", additionalProperties: { type: "integer" } }),
   reads: "entities",
   errors: [{ code: "invalid", when: "an entity type is unknown" }, tooMany],
   async handle(apiRequest, { catalog }) {
     const { entities } = apiRequest.body as { entities: readonly string[] };
-    return valueAnswer(await catalog.countEntities(entities));
+    return valueResponse(await catalog.countEntities(entities));
   },
 };
 
@@ -271,7 +271,7 @@ const getSnapshot: Endpoint = {
     aspects,
     ...asOfParameters,
   ],
-  reply: snapshotReply,
+  response: snapshotSchema,
   reads: "entities",
   errors: readErrors,
   handle: (apiRequest, { catalog }) =>
@@ -290,7 +290,7 @@ const getSnapshots: Endpoint = {
     aspects,
     ...asOfParameters,
   ],
-  reply: schemas.batchOf(snapshotReply),
+  response: schemas.batchOf(snapshotSchema),
   reads: "entities",
   errors: readErrors,
   handle(apiRequest, { catalog }) {
@@ -311,7 +311,7 @@ export const entityRoutes: readonly Endpoint[] = [
   getSnapshots,
 ];
 
-const written = ({ position }: Pick<Reply, "position">): Reply => ({ position });
+const written = ({ position }: Pick<ApiResponse, "position">): ApiResponse => ({ position });
 
 function wanted(parameters: Readonly<Record<string, unknown>>): readonly string[] | undefined {
   const { aspects } = parameters as { aspects?: readonly string[] };

@@ -2,14 +2,14 @@
 import type { Catalog } from "../../../catalog/catalog.ts";
 import { namesIn } from "../../request/parameters.ts";
 import {
+  type ApiResponse,
   complete,
   type Endpoint,
   objectWith,
   type Parameter,
-  type Reply,
   type Resource,
-  valueAnswer,
-  valueReply,
+  valueResponse,
+  valueSchema,
 } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
@@ -63,7 +63,7 @@ const getRelationships: Endpoint = {
     start,
     count(100),
   ],
-  reply: complete({
+  response: complete({
     start: { type: "integer" },
     count: { type: "integer", description: "Number of items in this response" },
     total: { type: "integer", description: "Total number of items" },
@@ -82,21 +82,21 @@ const getRelationships: Endpoint = {
 type Page = Awaited<ReturnType<Catalog["listRelationships"]>>;
 
 /** Cached by page: the catalog returns the same object until the graph changes. */
-const answers = new WeakMap<Page, Reply>();
+const responses = new WeakMap<Page, ApiResponse>();
 
-function shown(page: Page): Reply {
-  let answer = answers.get(page);
-  if (answer === undefined) {
+function shown(page: Page): ApiResponse {
+  let response = responses.get(page);
+  if (response === undefined) {
     const { relationships, ...counts } = page;
     const json = JSON.stringify({
       ...counts,
       relationships: relationships.map(({ type, urn: entity }) => ({ type, entity })),
       entities: relationships.map(({ urn: entity }) => entity),
     });
-    answer = { json };
-    answers.set(page, answer);
+    response = { json };
+    responses.set(page, response);
   }
-  return answer;
+  return response;
 }
 
 type Query = {
@@ -147,7 +147,7 @@ const getLineage: Endpoint = {
     },
     ...schemas.lineageTimes,
   }),
-  reply: valueReply(
+  response: valueSchema(
     complete({
       start: { type: "integer" },
       count: { type: "integer", description: "The requested number of relationships" },
@@ -162,7 +162,7 @@ const getLineage: Endpoint = {
   reads: "relationships",
   errors: readErrors,
   async handle({ body }, { catalog }) {
-    return valueAnswer(await catalog.getLineage(body as Query & { maxHops?: number }));
+    return valueResponse(await catalog.getLineage(body as Query & { maxHops?: number }));
   },
 };
 
@@ -185,7 +185,7 @@ const getRelatedEntities: Endpoint = {
     start,
     count(200),
   ],
-  reply: complete({
+  response: complete({
     start: { type: "integer" },
     count: { type: "integer", description: "Number of items in this response" },
     total: { type: "integer", description: "Total number of items" },

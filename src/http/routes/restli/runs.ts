@@ -3,14 +3,14 @@ import type { RollbackRequest } from "../../../catalog/catalog.ts";
 import {
   type ApiContext,
   type ApiRequest,
+  type ApiResponse,
   complete,
   type Endpoint,
   objectWith,
-  type Reply,
   type Resource,
   type Schema,
-  valueAnswer,
-  valueReply,
+  valueResponse,
+  valueSchema,
 } from "../../schemas/endpoint.ts";
 import * as schemas from "../../schemas/schemas.ts";
 import { writeErrors } from "./write-errors.ts";
@@ -61,7 +61,7 @@ const listRuns: Endpoint = {
       ),
     },
   },
-  reply: valueReply({
+  response: valueSchema({
     type: "array",
     items: complete({
       runId: { type: "string" },
@@ -77,7 +77,7 @@ const listRuns: Endpoint = {
     { code: "malformed", when: "a parameter is negative or of the wrong type" },
     { code: "forbidden", when: "the caller may not see all entities" },
   ],
-  handle: async ({ body }, { catalog }) => valueAnswer(await catalog.listRuns(body ?? {})),
+  handle: async ({ body }, { catalog }) => valueResponse(await catalog.listRuns(body ?? {})),
 };
 
 const describeRun: Endpoint = {
@@ -93,7 +93,7 @@ const describeRun: Endpoint = {
     includeSoft: flag("Include soft-deleted entities and rolled-back writes"),
     includeAspect: flag("Include the written values"),
   }),
-  reply: valueReply({ type: "array", items: row }),
+  response: valueSchema({ type: "array", items: row }),
   reads: "entities",
   errors: [
     {
@@ -106,12 +106,12 @@ const describeRun: Endpoint = {
   async handle({ body }, { catalog }) {
     const asked = body as { readonly runId: string };
     const rows = await catalog.describeRun({ start: 0, count: 100, ...asked });
-    return valueAnswer(rows.map(shown));
+    return valueResponse(rows.map(shown));
   },
 };
 
 /** Result of rolling back a run, or all writes with a registry. */
-export const rollbackReply: Schema = valueReply(
+export const rollbackSchema: Schema = valueSchema(
   objectWith(["aspectRowSummaries", "entitiesAffected", "aspectsReverted", "unsafeEntitiesCount"], {
     aspectRowSummaries: { type: "array", description: "At most 100 entities", items: row },
     entitiesAffected: { type: "integer" },
@@ -141,10 +141,10 @@ export async function rolledBack(
   request: RollbackRequest,
   { caller }: Pick<ApiRequest, "caller">,
   { catalog }: Pick<ApiContext, "catalog">,
-): Promise<Reply> {
+): Promise<ApiResponse> {
   const { position, aspectRowSummaries, ...counts } = await catalog.rollbackRun(request, caller);
   const value = { ...counts, aspectRowSummaries: aspectRowSummaries.map(shown) };
-  return { ...valueAnswer(value), position };
+  return { ...valueResponse(value), position };
 }
 
 const rollback: Endpoint = {
@@ -160,7 +160,7 @@ const rollback: Endpoint = {
     safe: flag("Hide entities instead of deleting them. True when absent, unless hardDelete"),
     hardDelete: flag("The opposite of `safe`, over which it takes precedence"),
   }),
-  reply: rollbackReply,
+  response: rollbackSchema,
   writes: true,
   errors: [
     ...writeErrors.filter(({ code }) => code !== "malformed" && code !== "forbidden"),

@@ -1,7 +1,7 @@
 /** Impact analysis: searches in the lineage of an entity. */
 import type { LineageSearchRequest } from "../../../catalog/catalog.ts";
-import { lineageAnswer } from "../../response/search-replies.ts";
-import { type Endpoint, objectWith, valueReply } from "../../schemas/endpoint.ts";
+import { lineageResponse } from "../../response/search-responses.ts";
+import { type Endpoint, objectWith, valueSchema } from "../../schemas/endpoint.ts";
 import * as schemas from "../../schemas/schemas.ts";
 import * as search from "../../schemas/search-schemas.ts";
 import { acrossRequestOf, type SearchBody } from "./search.ts";
@@ -64,12 +64,12 @@ const searchAcrossLineage: Endpoint = {
     start: search.start,
     count: search.count,
   }),
-  reply: valueReply(search.lineageSearchResult),
+  response: valueSchema(search.lineageSearchResult),
   reads: ["relationships", "search"],
   errors: lineageErrors,
   async handle({ body }, { catalog }) {
     const { start, count } = body as LineageBody;
-    return lineageAnswer(await catalog.searchLineage(requestOf(body), { start, count }));
+    return lineageResponse(await catalog.searchLineage(requestOf(body), { start, count }));
   },
 };
 
@@ -86,12 +86,12 @@ const scrollAcrossLineage: Endpoint = {
     ...search.scrolling,
     count: search.count,
   }),
-  reply: valueReply(search.lineageScrollResult),
+  response: valueSchema(search.lineageScrollResult),
   reads: ["relationships", "search"],
   errors: lineageErrors,
   async handle({ body }, { catalog }) {
     const { scrollId, count } = body as LineageBody;
-    return lineageAnswer(await catalog.scrollLineage(requestOf(body), { scrollId, count }));
+    return lineageResponse(await catalog.scrollLineage(requestOf(body), { scrollId, count }));
   },
 };
 

@@ -1,8 +1,8 @@
 /** Searches: by words and by filters, in pages and in scrolls. */
 import type { SearchFlags, SearchRequest, SortCriterion } from "../../../catalog/catalog.ts";
 import type { Filter } from "../../../core/query/filter.ts";
-import { searchAnswer } from "../../response/search-replies.ts";
-import { type Endpoint, objectWith, valueReply } from "../../schemas/endpoint.ts";
+import { searchResponse } from "../../response/search-responses.ts";
+import { type Endpoint, objectWith, valueSchema } from "../../schemas/endpoint.ts";
 import * as schemas from "../../schemas/schemas.ts";
 import * as search from "../../schemas/search-schemas.ts";
 
@@ -68,13 +68,13 @@ const searchEntities: Endpoint = {
       description: "Accepted and ignored: there is one search algorithm",
     },
   }),
-  reply: valueReply(search.searchResult),
+  response: valueSchema(search.searchResult),
   reads: "search",
   errors: searchErrors,
   async handle({ body, dialect }, { catalog }) {
     const { start, count } = body as SearchBody;
     const page = await catalog.search(searchRequestOf(body as SearchBody), { start, count });
-    return searchAnswer(page, { dialect });
+    return searchResponse(page, { dialect });
   },
 };
 
@@ -92,13 +92,13 @@ const searchAcrossEntities: Endpoint = {
     start: search.start,
     count: search.count,
   }),
-  reply: valueReply(search.searchResult),
+  response: valueSchema(search.searchResult),
   reads: "search",
   errors: searchErrors,
   async handle({ body, dialect }, { catalog }) {
     const { start, count } = body as SearchBody;
     const page = await catalog.search(acrossRequestOf(body as SearchBody), { start, count });
-    return searchAnswer(page, { dialect, across: true });
+    return searchResponse(page, { dialect, across: true });
   },
 };
 
@@ -109,7 +109,7 @@ const scrollAcrossEntities: Endpoint = {
   name: "scrollAcrossEntities",
   summary: "Scroll through a whole result",
   about:
-    "As `searchAcrossEntities`, page by page: each answer has the `scrollId` with which the next one goes on, until it has none. What is written meanwhile neither repeats nor hides what was there before. The rest of the request has to stay as it is.",
+    "As `searchAcrossEntities`, page by page: each response has the `scrollId` with which the next one goes on, until it has none. What is written meanwhile neither repeats nor hides what was there before. The rest of the request has to stay as it is.",
   body: objectWith(["input", "count"], {
     entities: search.entityTypes,
     input: search.input,
@@ -117,13 +117,13 @@ const scrollAcrossEntities: Endpoint = {
     ...search.scrolling,
     count: search.count,
   }),
-  reply: valueReply(search.scrollResult),
+  response: valueSchema(search.scrollResult),
   reads: "search",
   errors: searchErrors,
   async handle({ body, dialect }, { catalog }) {
     const { scrollId, count } = body as SearchBody & { readonly scrollId?: string };
     const page = await catalog.scroll(acrossRequestOf(body as SearchBody), { scrollId, count });
-    return searchAnswer(page, { dialect, across: true });
+    return searchResponse(page, { dialect, across: true });
   },
 };
 
@@ -146,13 +146,13 @@ const filterEntities: Endpoint = {
     required: ["entity", "filter", "start", "count"],
     properties: byFilter,
   },
-  reply: valueReply(search.searchResult),
+  response: valueSchema(search.searchResult),
   reads: "search",
   errors: searchErrors,
   async handle({ body, dialect }, { catalog }) {
     const { start, count } = body as SearchBody;
     const page = await catalog.filter(filterRequestOf(body as SearchBody), { start, count });
-    return searchAnswer(page, { dialect });
+    return searchResponse(page, { dialect });
   },
 };
 
@@ -169,7 +169,7 @@ const listEntities: Endpoint = {
     required: ["entity", "start", "count"],
     properties: byFilter,
   },
-  reply: valueReply(schemas.urnPage("The count that was applied")),
+  response: valueSchema(schemas.urnPage("The count that was applied")),
   reads: "search",
   errors: searchErrors,
   async handle({ body }, { catalog }) {

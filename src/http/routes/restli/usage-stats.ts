@@ -5,8 +5,8 @@ import {
   type Endpoint,
   objectWith,
   type Resource,
-  valueAnswer,
-  valueReply,
+  valueResponse,
+  valueSchema,
 } from "../../schemas/endpoint.ts";
 import {
   startOfUsageRange,
@@ -73,11 +73,11 @@ const query: Endpoint = {
       description: "Accepted and ignored: buckets keep the length with which they were written",
     },
   }),
-  reply: valueReply(schemas.usageResult),
+  response: valueSchema(schemas.usageResult),
   reads: "timeseries",
   errors: queryErrors,
   async handle(request, { catalog }) {
-    return valueAnswer(
+    return valueResponse(
       await catalog.queryUsage(request.body as { resource: string; duration: string }),
     );
   },
@@ -106,7 +106,7 @@ const queryRange: Endpoint = {
       description: "Accepted and ignored: buckets keep the length with which they were written",
     },
   }),
-  reply: valueReply(schemas.usageResult),
+  response: valueSchema(schemas.usageResult),
   reads: "timeseries",
   errors: queryErrors,
   async handle(request, { catalog, now }) {
@@ -117,7 +117,7 @@ const queryRange: Endpoint = {
       startTime?: number;
     };
     const endTime = now();
-    return valueAnswer(
+    return valueResponse(
       await catalog.queryUsage({
         resource,
         duration,

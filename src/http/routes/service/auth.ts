@@ -6,11 +6,11 @@ import type { Login, SignIn } from "../../../auth/sign-in/sign-in.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import type {
   ApiRequest,
+  ApiResponse,
   BodySchema,
   Endpoint,
   ErrorCase,
   Parameter,
-  Reply,
   Schema,
 } from "../../schemas/endpoint.ts";
 
@@ -58,7 +58,7 @@ const texts = (
   ),
 });
 
-const replyOf = (properties: Readonly<Record<string, Schema>>): Schema => ({
+const responseOf = (properties: Readonly<Record<string, Schema>>): Schema => ({
   type: "object",
   properties,
 });
@@ -76,7 +76,7 @@ export function authRoutes(signIn: SignIn): readonly Endpoint[] {
         "The token is an access token that is valid for a day. It ends when it is revoked, or when its user is suspended or deleted. With status 403, `loginDenialReason` is HARD_DELETED, SOFT_DELETED, SUSPENDED or NOT_PROVISIONED.",
       parameters,
       body: texts({ userId: "Name of the user: the last part of the urn" }),
-      reply: replyOf({ accessToken: { type: "string" } }),
+      response: responseOf({ accessToken: { type: "string" } }),
       errors: [malformed, { code: "forbidden", when: "the user may not sign in" }],
       async handle(request) {
         const { userId } = request.body as { readonly userId: string };
@@ -95,7 +95,7 @@ export function authRoutes(signIn: SignIn): readonly Endpoint[] {
         "Ten failed attempts for a user, or fifty from an address, are rejected for up to ten minutes.",
       parameters,
       body: texts({ userUrn: "The user", password: "The password" }),
-      reply: replyOf({
+      response: responseOf({
         doesPasswordMatch: { type: "boolean" },
         loginDenialReason: { type: "string" },
       }),
@@ -143,7 +143,7 @@ const signUpRoute = (signIn: SignIn): Endpoint => ({
     },
     { title: "Job title" },
   ),
-  reply: replyOf({ isNativeUserCreated: { type: "boolean" } }),
+  response: responseOf({ isNativeUserCreated: { type: "boolean" } }),
   errors: [
     malformed,
     { code: "invalid", when: "the invite token is not valid, or the password is too short" },
@@ -179,7 +179,7 @@ const resetRoute = (signIn: SignIn): Endpoint => ({
     password: "Password of at least 8 characters",
     resetToken: "Token of the GraphQL field createNativeUserResetToken",
   }),
-  reply: replyOf({ areNativeUserCredentialsReset: { type: "boolean" } }),
+  response: responseOf({ areNativeUserCredentialsReset: { type: "boolean" } }),
   errors: [
     malformed,
     { code: "invalid", when: "the reset token is not valid, or the password is too short" },
@@ -197,7 +197,7 @@ const ssoRoute = (signIn: SignIn): Endpoint => ({
   name: "getSsoSettings",
   summary: "The stored settings of single sign-on, with the secret of the client",
   body: { type: "object", properties: {} },
-  reply: replyOf({
+  response: responseOf({
     baseUrl: { type: "string" },
     oidcEnabled: { type: "boolean" },
     clientId: { type: "string" },
@@ -219,7 +219,7 @@ const ssoRoute = (signIn: SignIn): Endpoint => ({
   },
 });
 
-const json = (value: object): Reply => ({ json: JSON.stringify(value), keep: false });
+const json = (value: object): ApiResponse => ({ json: JSON.stringify(value), keep: false });
 
 /**
  * The login of a request. The caller is the system client, so the address in X-Forwarded-For is

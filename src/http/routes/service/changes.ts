@@ -71,7 +71,7 @@ const getChanges: Endpoint = {
       about: "The last position that the stream sent; takes precedence over `after` and `from`",
     },
   ],
-  reply: complete({
+  response: complete({
     changes: { type: "array", items: schemas.change },
     position: { type: "integer", description: "Position up to which the log was scanned" },
     end: {

@@ -61,7 +61,7 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
         "Without an offset: number of days before now at which to start",
       ),
     ],
-    reply: complete({
+    response: complete({
       offsetId: { type: "string", description: "Offset of the next request" },
       count: { type: "integer", description: "Number of events in this response" },
       events: {

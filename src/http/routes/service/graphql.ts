@@ -1,12 +1,12 @@
 /** GraphQL: one endpoint, at the path that most clients use; address.ts has the aliases. */
 import type { GraphqlRequest, GraphqlServer } from "../../../graphql/graphql-server.ts";
 import { asked } from "../../request/condition-headers.ts";
-import { type Endpoint, objectWith, type Reply } from "../../schemas/endpoint.ts";
+import { type ApiResponse, type Endpoint, objectWith } from "../../schemas/endpoint.ts";
 
 export interface GraphqlOptions {
   readonly server: GraphqlServer;
   /** Served to browsers when enabled. */
-  readonly explorer: Pick<Reply, "html" | "contentSecurityPolicy"> | undefined;
+  readonly explorer: Pick<ApiResponse, "html" | "contentSecurityPolicy"> | undefined;
 }
 
 const bodyBytesMax = 2 ** 20;
@@ -36,7 +36,7 @@ export const graphqlRoutes = ({ server, explorer }: GraphqlOptions): readonly En
     conditional: true,
     changes: (body) => String((body as GraphqlBody).query).includes("mutation"),
     reads: ["entities", "timeseries", "relationships", "search"],
-    reply: {
+    response: {
       type: "object",
       properties: {
         data: { type: ["object", "null"] },
@@ -72,15 +72,15 @@ interface GraphqlBody {
   readonly operationName?: string | null;
 }
 
-const explorerRow = (explorer: Reply): Endpoint => ({
+const explorerRow = (explorer: ApiResponse): Endpoint => ({
   method: "GET",
   kind: "page",
   path,
   name: "getGraphqlExplorer",
   summary: "GraphiQL, a page for queries",
   open: true,
-  reply: { type: "string" },
-  replyType: "text/html",
+  response: { type: "string" },
+  responseType: "text/html",
   errors: [],
   handle: () => explorer,
 });

@@ -32,7 +32,7 @@ export const mcpRoutes = (mcp: McpEndpoint): readonly Endpoint[] => [
     bodyBytesMax,
     changes: (body) => mcp.writes && (body as McpMessage).method === "tools/call",
     reads: ["entities", "timeseries", "relationships", "search"],
-    reply: objectWith(["jsonrpc"], {
+    response: objectWith(["jsonrpc"], {
       jsonrpc: { enum: ["2.0"] },
       id: { type: ["string", "integer", "null"] },
       result: { type: "object" },
@@ -46,8 +46,8 @@ export const mcpRoutes = (mcp: McpEndpoint): readonly Endpoint[] => [
       const protocolVersion = parameters["MCP-Protocol-Version"] as string | undefined;
       const { actor } = caller;
       const request = { message: body, protocolVersion, catalog, actor };
-      const { json, ...reply } = await mcp.handle(request);
-      return { ...reply, ...(json !== "" && { json }), keep: false };
+      const { json, ...response } = await mcp.handle(request);
+      return { ...response, ...(json !== "" && { json }), keep: false };
     },
   },
 ];

@@ -3,10 +3,10 @@ import type { SchemaRegistry } from "../../../feed/schema-registry.ts";
 import { REGISTRY, REGISTRY_MEDIA_TYPE } from "../../response/schema-registry-format.ts";
 import type {
   ApiRequest,
+  ApiResponse,
   Endpoint,
   ErrorCase,
   Parameter,
-  Reply,
   Schema,
 } from "../../schemas/endpoint.ts";
 
@@ -23,11 +23,13 @@ export const registryRow = (
   group: "schema registry",
   errorForm: "registry",
   open: true,
-  replyType: REGISTRY_MEDIA_TYPE,
+  responseType: REGISTRY_MEDIA_TYPE,
   errors: [],
   ...(row.body !== undefined && { bodyBytesMax }),
   ...row,
-  handle: async (request): Promise<Reply> => ({ text: JSON.stringify(await handle(request)) }),
+  handle: async (request): Promise<ApiResponse> => ({
+    text: JSON.stringify(await handle(request)),
+  }),
 });
 
 export const subject: Parameter = {
@@ -78,7 +80,7 @@ export const registrySettings = (registry: SchemaRegistry): readonly Endpoint[] 
           path: at("config"),
           parameters,
           summary: "Read the effective level of compatibility",
-          reply: level,
+          response: level,
         },
         async ({ path }) => ({ compatibilityLevel: await registry.compatibility(path.subject) }),
       ),
@@ -93,7 +95,7 @@ export const registrySettings = (registry: SchemaRegistry): readonly Endpoint[] 
             "Subjects of the service's own topics always have the level FULL_TRANSITIVE, whatever is set.",
           open: false,
           body: levelBody,
-          reply: level,
+          response: level,
           errors: [
             {
               code: "invalid",
@@ -119,7 +121,7 @@ export const registrySettings = (registry: SchemaRegistry): readonly Endpoint[] 
           path: at("mode"),
           parameters,
           summary: "Read the mode of the registry",
-          reply: mode,
+          response: mode,
         },
         () => ({ mode: "READWRITE" }),
       ),
@@ -135,7 +137,7 @@ export const registrySettings = (registry: SchemaRegistry): readonly Endpoint[] 
         { name: "namespace", in: "path", type: "string", about: "Name of the cluster" },
         { name: "name", in: "path", type: "string", about: "Name of the topic" },
       ],
-      reply: { type: "array" },
+      response: { type: "array" },
     },
     () => [],
   ),

@@ -3,16 +3,16 @@ import { createHash } from "node:crypto";
 import { CatalogError } from "../../../core/errors.ts";
 import { spokenVersion } from "../../../feed/topic-names.ts";
 import type { ServiceStatus } from "../../../jobs/operations.ts";
-import { type Endpoint, objectWith, type Reply } from "../../schemas/endpoint.ts";
+import { type ApiResponse, type Endpoint, objectWith } from "../../schemas/endpoint.ts";
 
 export interface ServicePagesOptions {
   /** The service's own version. */
   readonly version: string;
   /** Changes when the model does. */
   readonly modelFingerprint: string;
-  readonly openApi: () => Reply;
+  readonly openApi: () => ApiResponse;
   /** The documentation page, with examples that call that host. */
-  readonly docs: (host: string | undefined) => Reply;
+  readonly docs: (host: string | undefined) => ApiResponse;
 }
 
 /** The release of DataHub's command line that runs against `spokenVersion`. */
@@ -29,7 +29,7 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       name: "getConfig",
       summary: "Configuration that clients read first",
       about: "Needs no authentication.",
-      reply: objectWith(["noCode", "versions", "datahub", "annals"], {
+      response: objectWith(["noCode", "versions", "datahub", "annals"], {
         models: { type: "object" },
         noCode: { enum: ["true"] },
         retention: { enum: ["true"] },
@@ -44,7 +44,7 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
         datahub: { type: "object" },
         annals: { type: "object", properties: { version: { type: "string" } } },
       }),
-      exampleReply: JSON.parse(config),
+      exampleResponse: JSON.parse(config),
       errors: [],
       handle: () => ({ json: config }),
     },
@@ -57,7 +57,7 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       summary: "Check whether reads and writes work",
       about:
         "For load balancers and readiness probes. Views are named that work and are not as they should be: that differed from the log when they were compared last, or are of another model. Without such an answer is empty.",
-      reply: { type: "object", properties: { views: { type: "object" } } },
+      response: { type: "object", properties: { views: { type: "object" } } },
       errors: [
         { code: "unavailable", when: "the log or a view does not work; the message names it" },
       ],
@@ -76,7 +76,7 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       path: "/health/live",
       name: "getLiveness",
       summary: "Check whether the process answers",
-      reply: { type: "object" },
+      response: { type: "object" },
       errors: [],
       handle: () => ({ json: "{}" }),
     },
@@ -89,7 +89,7 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       summary: "Check whether every view makes progress",
       about:
         "A view that is behind and catches up is ready; one that has stood still for 15 seconds, behind where the log was then, is not.",
-      reply: { type: "object" },
+      response: { type: "object" },
       errors: [{ code: "unavailable", when: "a view makes no progress; the message names it" }],
       handle(_, { operations }) {
         const stalled = operations.stalledViews();
@@ -105,8 +105,8 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       summary: "Metrics for Prometheus",
       about:
         "Position, lag, rate and size of the log and of each view, jobs, the latencies of requests by route, and the state of the process. docs/operations.md lists every name.",
-      reply: { type: "string" },
-      replyType: "text/plain; version=0.0.4",
+      response: { type: "string" },
+      responseType: "text/plain; version=0.0.4",
       errors: [],
       handle: async (_, { metrics }) => ({ text: await metrics() }),
     },
@@ -117,7 +117,7 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       path: "/openapi.json",
       name: "getOpenApi",
       summary: "OpenAPI 3.1 document of this API",
-      reply: { type: "object" },
+      response: { type: "object" },
       errors: [],
       handle: () => options.openApi(),
     },
@@ -128,8 +128,8 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       path: "/restli/docs",
       name: "getDocumentation",
       summary: "This page",
-      reply: { type: "string" },
-      replyType: "text/html",
+      response: { type: "string" },
+      responseType: "text/html",
       errors: [],
       handle: (request) => options.docs(request.host),
     },

@@ -61,7 +61,7 @@ const timelineAt = (path: string, name: string): Endpoint => ({
     query.long("endTime", "End of the time range, in epoch milliseconds; now when absent or 0"),
     query.boolean("raw", "Include the difference of the values, as a JSON Patch"),
   ],
-  reply: {
+  response: {
     type: "array",
     items: objectWith(
       ["timestamp", "actor", "semVer", "semVerChange", "changeEvents", "versionStamp"],

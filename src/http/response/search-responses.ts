@@ -12,15 +12,18 @@ import type {
   SearchPage,
 } from "../../catalog/catalog.ts";
 import type { Dialect } from "../request/protocol.ts";
-import type { Reply } from "../schemas/endpoint.ts";
+import type { ApiResponse } from "../schemas/endpoint.ts";
 
-interface ReplyForm {
+interface ResponseForm {
   readonly dialect: Dialect;
   /** Several entity types are searched: DataHub returns their facet twice. */
   readonly across?: boolean;
 }
 
-export function searchAnswer(page: SearchPage | ScrollPage, { dialect, across }: ReplyForm): Reply {
+export function searchResponse(
+  page: SearchPage | ScrollPage,
+  { dialect, across }: ResponseForm,
+): ApiResponse {
   const { hits, position } = page;
   const entities = dialect === "interface" ? urnsOf(hits) : hits.map(entityOf);
   const value = { ...pageOf(page), metadata: metadataOf(page, across === true), entities };
@@ -31,7 +34,7 @@ export function searchAnswer(page: SearchPage | ScrollPage, { dialect, across }:
  * Lineage needs paths, which urns cannot express, so the response is the same in both dialects. The
  * position is the lowest of the two views that were read (Endpoint.reads).
  */
-export function lineageAnswer(page: LineagePage | LineageScrollPage): Reply {
+export function lineageResponse(page: LineagePage | LineageScrollPage): ApiResponse {
   const value = {
     ...pageOf(page),
     lineageSearchPath: "TORTOISE",

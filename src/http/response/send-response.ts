@@ -5,7 +5,7 @@ import { CatalogError } from "../../core/errors.ts";
 import { AmbiguousRequest } from "../hooks/host-check.ts";
 import { type Access, refusalAt } from "../request/caller/authenticate.ts";
 import { errorHeaderOf, type Protocol } from "../request/protocol.ts";
-import type { Endpoint, FileBody, Reply } from "../schemas/endpoint.ts";
+import type { ApiResponse, Endpoint, FileBody } from "../schemas/endpoint.ts";
 import { entityTagOf, matchesTag } from "./entity-tags.ts";
 import { errorFormOf, type FrameworkError, failureOf, toCatalogError } from "./errors.ts";
 import { REGISTRY_TYPE, registryErrorOf } from "./schema-registry-format.ts";
@@ -16,11 +16,11 @@ export interface ServerLog {
   error(fields: object, message: string): void;
 }
 
-export interface Replies {
+export interface Responses {
   /** Sets the headers; returns the body, undefined for none. */
   succeed(
     reply: FastifyReply,
-    answer: Reply,
+    response: ApiResponse,
     endpoint: Endpoint,
     protocol: Protocol | undefined,
   ): string | Readable | undefined;
@@ -34,11 +34,11 @@ const JSON_TYPE = "application/json; charset=utf-8";
 const CHALLENGE = 'Bearer realm="annals"';
 const HTML_TYPE = "text/html; charset=utf-8";
 
-export function createReplies(
+export function createResponses(
   config: { readonly recordPrefix: string; readonly bodyBytesMax: number },
   logger: ServerLog,
   access?: Access | undefined,
-): Replies {
+): Responses {
   function failWith(fault: CatalogError, request: FastifyRequest, reply: FastifyReply): void {
     const state = request.state ?? undefined;
     const error = state === undefined ? fault : refusalAt(fault, state, access);
@@ -70,10 +70,10 @@ export function createReplies(
   }
 
   return {
-    succeed(reply, answer, endpoint, protocol) {
-      const text = write(reply, answer, endpoint, protocol);
-      if (answer.file !== undefined) return describeFile(reply, answer.file);
-      return unlessMatched(reply, answer, text);
+    succeed(reply, response, endpoint, protocol) {
+      const text = write(reply, response, endpoint, protocol);
+      if (response.file !== undefined) return describeFile(reply, response.file);
+      return unlessMatched(reply, response, text);
     },
 
     allow(reply, methods, protocol) {
@@ -114,44 +114,44 @@ export function createReplies(
 /** Sets status and headers of a response; returns its body. */
 function write(
   reply: FastifyReply,
-  answer: Reply,
+  response: ApiResponse,
   endpoint: Endpoint,
   protocol: Protocol | undefined,
 ): string | undefined {
   speak(reply, protocol);
-  const status = answer.status ?? endpoint.status;
+  const status = response.status ?? endpoint.status;
   if (status !== undefined) reply.code(status);
-  if (answer.headers !== undefined) reply.headers(answer.headers);
-  if (answer.position !== undefined) {
-    reply.header("x-annals-position", String(answer.position));
+  if (response.headers !== undefined) reply.headers(response.headers);
+  if (response.position !== undefined) {
+    reply.header("x-annals-position", String(response.position));
   }
-  if (answer.keep === false) reply.header("cache-control", "no-store");
-  if (answer.json !== undefined) {
+  if (response.keep === false) reply.header("cache-control", "no-store");
+  if (response.json !== undefined) {
     reply.header("content-type", JSON_TYPE);
-    return answer.json;
+    return response.json;
   }
-  if (answer.stream !== undefined) {
-    reply.header("content-type", answer.stream.type);
+  if (response.stream !== undefined) {
+    reply.header("content-type", response.stream.type);
     // Proxies must not buffer the stream.
     reply.header("cache-control", "no-store");
     reply.header("x-accel-buffering", "no");
     return undefined;
   }
-  if (answer.text !== undefined) {
-    reply.header("content-type", `${endpoint.replyType ?? "text/plain"}; charset=utf-8`);
-    return answer.text;
+  if (response.text !== undefined) {
+    reply.header("content-type", `${endpoint.responseType ?? "text/plain"}; charset=utf-8`);
+    return response.text;
   }
-  if (answer.contentSecurityPolicy !== undefined) {
-    reply.header("content-security-policy", answer.contentSecurityPolicy);
+  if (response.contentSecurityPolicy !== undefined) {
+    reply.header("content-security-policy", response.contentSecurityPolicy);
   }
-  if (answer.html === undefined) return undefined;
+  if (response.html === undefined) return undefined;
   reply.header("content-type", HTML_TYPE);
   reply.header("referrer-policy", "no-referrer");
   reply.header("x-frame-options", "DENY");
   reply.header("cross-origin-opener-policy", "same-origin");
   reply.header("cross-origin-resource-policy", "same-origin");
-  reply.header("content-security-policy", answer.contentSecurityPolicy ?? "default-src 'none'");
-  return answer.html;
+  reply.header("content-security-policy", response.contentSecurityPolicy ?? "default-src 'none'");
+  return response.html;
 }
 
 function describeFile(reply: FastifyReply, file: FileBody): Readable {
@@ -170,7 +170,7 @@ function describeFile(reply: FastifyReply, file: FileBody): Readable {
  */
 function unlessMatched(
   reply: FastifyReply,
-  { keep, fixed }: Reply,
+  { keep, fixed }: ApiResponse,
   body: string | undefined,
 ): string | undefined {
   const { request } = reply;
