@@ -46,9 +46,9 @@ export interface Projector {
   /** As Restoration.drop. */
   drop(urn: string, view: string, actor?: string): Promise<readonly Unrestored[]>;
   /** As Replacement. */
-  hold(views: readonly string[]): Promise<Position>;
+  pause(views: readonly string[]): Promise<Position>;
   prepare(views: readonly string[], parked: readonly Parked[]): Promise<void>;
-  release(views: readonly string[], take: boolean): Promise<void>;
+  resume(views: readonly string[], take: boolean): Promise<void>;
   /** Resolves when the batch in flight is done; log and views stay open. */
   stop(): Promise<void>;
 }

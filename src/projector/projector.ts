@@ -51,7 +51,7 @@
  *      ends: soon if it has the view's model, later if it has another. (isAbandoned)
  *      Two concurrent projectors do no harm: a sink moves the checkpoint by compare and set, and
  *      rejects `conflict` otherwise. (applyBatch, poll)
- *  12. A held view stays at its position until it is released, with its live generation or with the
+ *  12. A paused view stays at its position until it is resumed, with its live generation or with the
  *      staging one, which is not behind. (swap-generations.ts)
  *  13. Views that have reached the end of the log wait for the next wake-up: small writes are applied
  *      together, and most of the processor is left to writers. (run, thread/wake-ups.ts)
@@ -174,7 +174,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       await yieldToEventLoop();
     }
     for (const { reject } of queued.splice(0)) reject(stopped());
-    await generationSwap.endHolds();
+    await generationSwap.endPauses();
     await whenIdle(viewStates);
     await comparison.whenIdle();
     await Promise.all(viewStates.map(storeCheckpoint));
@@ -384,10 +384,10 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
           : Promise.reject(wrong.mismatch);
       }),
     drop: (urn, view, actor) => runBetweenTurns(() => restoring.drop(urn, view, actor)),
-    hold: generationSwap.hold,
+    pause: generationSwap.pause,
     prepare: generationSwap.prepare,
-    release: (views, take) =>
-      generationSwap.release(views, take).finally(() => {
+    resume: (views, take) =>
+      generationSwap.resume(views, take).finally(() => {
         comparison.compareSoon();
         wakeUp();
       }),

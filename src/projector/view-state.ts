@@ -40,7 +40,7 @@ export async function openViewState(
   const { failure } = placed;
   return {
     ...{ view, position, checkpoint: position, failure, parking, movedAt },
-    ...{ busy: undefined, recovered: false, hold: undefined, tidyAt: undefined },
+    ...{ busy: undefined, recovered: false, pause: undefined, tidyAt: undefined },
     ...{ record: undefined, mismatch: undefined, unchecked: false },
   };
 }

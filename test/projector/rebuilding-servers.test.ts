@@ -96,12 +96,12 @@ describe.skipIf(urls.length < names.length)("views in servers", () => {
     let staged: Readonly<Record<string, Staged>> = {};
     const { rebuild: rebuildNow } = createRebuilding({
       generationSwap: {
-        async hold() {
-          steps.push("hold");
+        async pause() {
+          steps.push("pause");
           return head();
         },
         prepare: async () => void steps.push("prepare"),
-        release: async (_, take) => void steps.push(`release: ${take}`),
+        resume: async (_, take) => void steps.push(`resume: ${take}`),
       },
       isShared: () => true,
       workerGroups: async (asked) => [asked],
@@ -170,7 +170,7 @@ describe.skipIf(urls.length < names.length)("views in servers", () => {
         await log.close();
       },
     });
-    expect(steps).toEqual(["hold", "prepare", "release: true"]);
+    expect(steps).toEqual(["pause", "prepare", "resume: true"]);
     expect(Object.keys(staged)).toEqual(views);
     const now = await head();
     expect(staged.graph?.position).toBeLessThan(now);

@@ -42,9 +42,9 @@ describe("staging generations", () => {
     const step = (name: string) => async () => void steps.push(name);
     const { rebuild: rebuildNow } = createRebuilding({
       generationSwap: {
-        hold: async () => position(0),
+        pause: async () => position(0),
         prepare: step("prepare"),
-        release: step("release"),
+        resume: step("resume"),
       },
       isShared: () => false,
       workerGroups: async (views) => {
@@ -91,6 +91,6 @@ describe("staging generations", () => {
 
   test("staging generations that equal the log replace the live views", async () => {
     const steps = await rebuildLosing(viewNames, undefined);
-    expect(steps).toEqual(["prepare", "swap", "release", "close"]);
+    expect(steps).toEqual(["prepare", "swap", "resume", "close"]);
   });
 });

@@ -56,7 +56,7 @@ async function run({ log, views, next, steps = [], parked }: Parts): Promise<Pro
 const at = (projector: Projector, view: string) => projector.progress()[view]?.position;
 
 describe("a staging generation", () => {
-  test("the staging generation comes to the position of the held view, replaces it and continues", async () => {
+  test("the staging generation comes to the position of the paused view, replaces it and continues", async () => {
     const log = createArrayLog(100);
     const [old, other, next] = [viewAt("a", 90), viewAt("b", 90), viewAt("a", 40)];
     const steps: string[] = [];
@@ -67,9 +67,9 @@ describe("a staging generation", () => {
     log.extend(20);
     projector.wake();
     await soon(() => expect(other.at).toBe(120));
-    // While the view is held, both generations stand still.
+    // While the view is paused, both generations stand still.
     expect([old.at, next.at, at(projector, "a")]).toEqual([100, 100, 100]);
-    await projector.release(["a"], true);
+    await projector.resume(["a"], true);
     expect(steps).toEqual(["a in place", "a dropped", "b follows"]);
     expect(old.closed).toBe("keep");
     await soon(() => expect(next.at).toBe(120));
@@ -84,7 +84,7 @@ describe("a staging generation", () => {
     const projector = await run({ log, views: [old], next: [next] });
     await projector.prepare(["a"], []);
     log.extend(5);
-    await projector.release(["a"], false);
+    await projector.resume(["a"], false);
     await soon(() => expect(old.at).toBe(55));
     expect([next.at, next.closed]).toEqual([50, "keep"]);
     await projector.stop();
@@ -98,7 +98,7 @@ describe("a staging generation", () => {
     };
     const projector = await run({ log, views: [old], next: [next] });
     await expect(projector.prepare(["a"], [])).rejects.toThrow("disk full");
-    await expect(projector.release(["a"], true)).rejects.toThrow(
+    await expect(projector.resume(["a"], true)).rejects.toThrow(
       "its staging generation was closed",
     );
     log.extend(5);
@@ -116,7 +116,7 @@ describe("a staging generation", () => {
     const projector = await run({ log, views: [old], next: [next] });
     await soon(() => expect(projector.progress().a?.error).toBe("damaged"));
     await projector.prepare(["a"], []);
-    await projector.release(["a"], true);
+    await projector.resume(["a"], true);
     await soon(() => expect(projector.progress()).toEqual({ a: { position: 50 } }));
     await projector.stop();
   });
@@ -129,7 +129,7 @@ describe("a staging generation", () => {
     await projector.prepare(["a"], [parked]);
     expect(next.restored).toEqual(range(1, 30));
     expect(old.restored).toEqual([]);
-    await projector.release(["a"], true);
+    await projector.resume(["a"], true);
     await projector.stop();
   });
 
@@ -144,7 +144,7 @@ describe("a staging generation", () => {
     const parked = { view: "a", urn: "urn:li:tag:a", position: position(5), reason: "", time: 0 };
     await projector.prepare(["a"], [parked]);
     expect(notes).toMatchObject([{ kind: "parked", position: 5, reason: "too large" }]);
-    await projector.release(["a"], true);
+    await projector.resume(["a"], true);
     expect(projector.progress().a?.parked).toBe(1);
     await projector.stop();
   });
@@ -185,7 +185,7 @@ describe("a staging generation", () => {
             const view = viewAt(step.replace, Math.floor((await log.head()) / 2));
             next.set(step.replace, view);
             await projector.prepare([step.replace], []);
-            await projector.release([step.replace], step.take);
+            await projector.resume([step.replace], step.take);
             if (step.take) current = current.map((one) => (one.name === view.name ? view : one));
           }
         }

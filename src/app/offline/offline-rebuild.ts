@@ -118,14 +118,14 @@ async function createOfflineSwap(stores: StoresConfig, log: ChangeLog) {
   });
   let hasParked = false;
   return {
-    hold: generationSwap.hold,
+    pause: generationSwap.pause,
     async prepare(names, parked) {
       // Without parked records there is nothing to write to the log or to a staging generation.
       hasParked = parked.length > 0;
       if (hasParked) await generationSwap.prepare(names, parked);
     },
-    async release(names, take) {
-      if (hasParked || !take) await generationSwap.release(names, take);
+    async resume(names, take) {
+      if (hasParked || !take) await generationSwap.resume(names, take);
       else swapFiles(names);
     },
   } satisfies GenerationSwap;
@@ -134,7 +134,7 @@ async function createOfflineSwap(stores: StoresConfig, log: ChangeLog) {
 const closedView = (name: string, position: Position): SwappableView => ({
   view: { name, project: () => [], sink: CLOSED },
   ...{ position, checkpoint: position, record: undefined, failure: undefined },
-  ...{ parking: undefined, busy: undefined, movedAt: undefined, hold: undefined },
+  ...{ parking: undefined, busy: undefined, movedAt: undefined, pause: undefined },
 });
 
 /** Locks the data directory. Throws `unavailable` with the command for the service that has it. */

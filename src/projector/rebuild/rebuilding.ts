@@ -132,7 +132,7 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
     await generationSwap.prepare(views, parked);
     await Promise.race([next.swap(), delay(PENDING_READS_MS_MAX)]);
     try {
-      await generationSwap.release(views, true);
+      await generationSwap.resume(views, true);
     } catch (error) {
       await readers.reopen(views);
       throw error;
@@ -140,13 +140,13 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
   }
 
   async function swapInServer(views: readonly string[], workers: StagingWorker): Promise<void> {
-    const upTo = await generationSwap.hold(views);
+    const upTo = await generationSwap.pause(views);
     try {
       await generationSwap.prepare(views, await workers.finish(upTo));
-      await generationSwap.release(views, true);
+      await generationSwap.resume(views, true);
     } catch (error) {
-      // The hold may be over.
-      await generationSwap.release(views, false).catch(() => {});
+      // The pause may be over.
+      await generationSwap.resume(views, false).catch(() => {});
       throw error;
     }
   }

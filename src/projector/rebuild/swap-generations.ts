@@ -1,16 +1,16 @@
 /**
  * Swaps the live generations of a projector's views for the staging ones, without a gap.
  *
- *   following → held → following
+ *   following → paused → following
  *
  *   following   the staging generation is opened and brought near the view's position      prepare
- *   held        the view is paused; the staging generation reaches its position and gets
+ *   paused      the view is paused; the staging generation reaches its position and gets
  *               the same parked entities                                                   prepare
- *   following   the staging generation becomes live, or the old one continues              release
+ *   following   the staging generation becomes live, or the old one continues              resume
  *
- * While a view is held, both generations are equal, and readers can use either. In a server, a staging
- * generation becomes live when it is closed, so the view is held before (hold). A hold ends after
- * HOLD_MS_MAX; then nothing has changed.
+ * While a view is paused, both generations are equal, and readers can use either. In a server, a staging
+ * generation becomes live when it is closed, so the view is paused before (pause). A pause ends after
+ * PAUSE_MS_MAX; then nothing has changed.
  */
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
@@ -35,13 +35,13 @@ export interface SwappableView {
   record: string | undefined;
   failure: Failure | undefined;
   parking: Parking | undefined;
-  /** Pending while a shared view applies a batch or a view is held; never rejects. */
+  /** Pending while a shared view applies a batch or a view is paused; never rejects. */
   busy: Promise<void> | undefined;
   readonly movedAt: number | undefined;
-  hold: Hold | undefined;
+  pause: Pause | undefined;
 }
 
-interface Hold {
+interface Pause {
   readonly ended: PromiseWithResolvers<void>;
   readonly timer: NodeJS.Timeout;
   staging: StagingView | undefined;
@@ -75,8 +75,8 @@ interface GenerationSwapParts {
   parkingOf(view: View): Promise<Parking | undefined>;
 }
 
-const HOLD_MS_MAX = 60_000;
-/** The views are held when the staging generations are at most so many records behind. */
+const PAUSE_MS_MAX = 60_000;
+/** The views are paused when the staging generations are at most so many records behind. */
 const NEAR = 500;
 /** Maximum number of attempts to get that near while the views move. */
 const CATCH_UP_ROUNDS_MAX = 100;
@@ -90,19 +90,19 @@ export function createGenerationSwap(parts: GenerationSwapParts) {
       return found;
     });
 
-  function endHold(one: SwappableView): void {
-    if (one.hold === undefined) return;
-    clearTimeout(one.hold.timer);
+  function endPause(one: SwappableView): void {
+    if (one.pause === undefined) return;
+    clearTimeout(one.pause.timer);
     one.busy = undefined;
-    one.hold.ended.resolve();
-    one.hold = undefined;
+    one.pause.ended.resolve();
+    one.pause = undefined;
   }
 
   /** Resumes the live generations and closes the staging ones, whose files stay. */
   async function resumeLive(some: readonly SwappableView[]): Promise<void> {
     for (const one of some) {
-      const next = one.hold?.staging;
-      endHold(one);
+      const next = one.pause?.staging;
+      endPause(one);
       await next?.view.sink.close().catch(() => {});
     }
   }
@@ -157,23 +157,23 @@ export function createGenerationSwap(parts: GenerationSwapParts) {
     return openParkingOf(view, { load, write: async () => {} }, Date.now);
   }
 
-  async function holdViews(asked: readonly SwappableView[]): Promise<Position> {
-    const held = asked.find(({ hold }) => hold !== undefined);
-    if (held !== undefined) throw cannotSwap(held.view.name, "another swap has paused it");
+  async function pauseViews(asked: readonly SwappableView[]): Promise<Position> {
+    const paused = asked.find(({ pause }) => pause !== undefined);
+    if (paused !== undefined) throw cannotSwap(paused.view.name, "another swap has paused it");
     await Promise.all(asked.map(({ busy }) => busy));
     const watched = asked.find(({ movedAt }) => movedAt !== undefined);
     if (watched !== undefined) throw cannotSwap(watched.view.name, "another process projects it");
     for (const one of asked) {
       const over = Promise.withResolvers<void>();
-      const timer = setTimeout(() => void resumeLive([one]), HOLD_MS_MAX).unref();
-      one.hold = { ended: over, timer, staging: undefined };
+      const timer = setTimeout(() => void resumeLive([one]), PAUSE_MS_MAX).unref();
+      one.pause = { ended: over, timer, staging: undefined };
       one.busy = over.promise;
     }
     return highestPosition(asked);
   }
 
-  /** Brings the staging generations near the positions of the views, holds these, and finishes. */
-  async function catchUpAndHold(
+  /** Brings the staging generations near the positions of the views, pauses these, and finishes. */
+  async function catchUpAndPause(
     asked: readonly SwappableView[],
     views: readonly View[],
     parked: readonly Parked[],
@@ -186,9 +186,9 @@ export function createGenerationSwap(parts: GenerationSwapParts) {
     for (let round = 0; round < CATCH_UP_ROUNDS_MAX && behind() > NEAR; round++) {
       await applier.applyTo(highestPosition(asked));
     }
-    if (asked.some(({ hold }) => hold === undefined))
-      await parts.betweenTurns(() => holdViews(asked));
-    const holds = asked.map(({ hold }) => hold);
+    if (asked.some(({ pause }) => pause === undefined))
+      await parts.betweenTurns(() => pauseViews(asked));
+    const pauses = asked.map(({ pause }) => pause);
     await applier.applyTo(highestPosition(asked));
     for (const [n, view] of views.entries()) {
       const position = await view.sink.position();
@@ -197,16 +197,16 @@ export function createGenerationSwap(parts: GenerationSwapParts) {
       if (parking !== undefined && own !== undefined) {
         await reconcileParking({ view, position }, own, parking);
       }
-      const hold = holds[n];
-      if (hold === undefined || asked[n]?.hold !== hold) throw holdEnded(view.name);
-      hold.staging = { view, position, parking };
+      const pause = pauses[n];
+      if (pause === undefined || asked[n]?.pause !== pause) throw pauseEnded(view.name);
+      pause.staging = { view, position, parking };
     }
   }
 
   return {
     /** Resolves with the highest position of the views. */
-    hold: (names: readonly string[]): Promise<Position> =>
-      parts.betweenTurns(() => holdViews(statesOf(names))),
+    pause: (names: readonly string[]): Promise<Position> =>
+      parts.betweenTurns(() => pauseViews(statesOf(names))),
 
     /** Opens the staging generations, which are near the views; `parked`: their parked entities. */
     async prepare(names: readonly string[], parked: readonly Parked[]): Promise<void> {
@@ -215,9 +215,9 @@ export function createGenerationSwap(parts: GenerationSwapParts) {
         throw cannotSwap(names.join(", "), "its store has no staging generations");
       const views = await generations.openStaging(names);
       try {
-        await catchUpAndHold(asked, views, parked);
+        await catchUpAndPause(asked, views, parked);
       } catch (error) {
-        for (const { hold } of asked) if (hold !== undefined) hold.staging = undefined;
+        for (const { pause } of asked) if (pause !== undefined) pause.staging = undefined;
         await resumeLive(asked);
         for (const { sink } of views) await sink.close().catch(() => {});
         throw error;
@@ -225,10 +225,10 @@ export function createGenerationSwap(parts: GenerationSwapParts) {
     },
 
     /** Continues with the staging generations (`take`), or with the old ones. */
-    async release(names: readonly string[], take: boolean): Promise<void> {
+    async resume(names: readonly string[], take: boolean): Promise<void> {
       const asked = statesOf(names);
-      const nexts = asked.flatMap(({ hold }) =>
-        hold?.staging === undefined ? [] : [hold.staging],
+      const nexts = asked.flatMap(({ pause }) =>
+        pause?.staging === undefined ? [] : [pause.staging],
       );
       if (!take || nexts.length < asked.length || generations === undefined) {
         await resumeLive(asked);
@@ -247,7 +247,7 @@ export function createGenerationSwap(parts: GenerationSwapParts) {
         const old = one.view;
         Object.assign(one, { view, position, checkpoint: position, parking });
         Object.assign(one, { record: undefined, failure: undefined });
-        endHold(one);
+        endPause(one);
         await old.sink.close().catch(() => {});
       }
       // The next start removes what is left of the old generations.
@@ -255,15 +255,15 @@ export function createGenerationSwap(parts: GenerationSwapParts) {
       for (const { view } of viewStates) void view.followSources?.();
     },
 
-    /** Ends all holds. */
-    endHolds: () => resumeLive(viewStates.filter(({ hold }) => hold !== undefined)),
+    /** Ends all pauses. */
+    endPauses: () => resumeLive(viewStates.filter(({ pause }) => pause !== undefined)),
   };
 }
 
 const highestPosition = (some: readonly SwappableView[]): Position =>
   maxOf([START, ...some.map(({ position }) => position)]) as Position;
 
-const holdEnded = (view: string): CatalogError => cannotSwap(view, "its pause has ended");
+const pauseEnded = (view: string): CatalogError => cannotSwap(view, "its pause has ended");
 
 const cannotSwap = (view: string, why: string): CatalogError =>
   new CatalogError("conflict", `the generation of the view "${view}" cannot be swapped: ${why}`, {

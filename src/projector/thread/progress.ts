@@ -49,12 +49,12 @@ export interface Restoration {
 /** Swaps the live generation of views for the staging one (swap-generations.ts). */
 export interface GenerationSwap {
   /** Pauses the views; resolves with the highest of their positions. */
-  hold(views: readonly string[]): Promise<Position>;
+  pause(views: readonly string[]): Promise<Position>;
   /**
    * Opens the staging generations, pauses the views and brings both to the same state. `parked`:
    * entities parked in the staging generations.
    */
   prepare(views: readonly string[], parked: readonly Parked[]): Promise<void>;
   /** Resumes the views: with the staging generations, which become live (`take`), or the old ones. */
-  release(views: readonly string[], take: boolean): Promise<void>;
+  resume(views: readonly string[], take: boolean): Promise<void>;
 }

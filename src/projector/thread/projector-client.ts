@@ -238,10 +238,10 @@ export async function startProjectorThread(
       restores.restored(urns, async () => connection().call("restore", { urns, view })),
     drop: (urn, view, actor) =>
       restores.restored([urn], async () => connection().call("drop", { urn, view, actor })),
-    hold: async (views) => connection().call("hold", views),
+    pause: async (views) => connection().call("pause", views),
     prepare: async (views, parked) => connection().call("prepare", { views, parked }),
-    async release(views, take) {
-      await connection().call("release", { views, take });
+    async resume(views, take) {
+      await connection().call("resume", { views, take });
       if (!take) return;
       for (const view of views) stale.delete(view);
       setDamaged(views, false);

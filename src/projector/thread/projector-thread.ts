@@ -54,12 +54,12 @@ export interface ProjectorThread {
     readonly actor?: string | undefined;
   }) => Promise<readonly Unrestored[]>;
   /** Replacement (progress.ts) */
-  readonly hold: (views: readonly string[]) => Promise<Position>;
+  readonly pause: (views: readonly string[]) => Promise<Position>;
   readonly prepare: (asked: {
     readonly views: readonly string[];
     readonly parked: readonly Parked[];
   }) => Promise<void>;
-  readonly release: (asked: {
+  readonly resume: (asked: {
     readonly views: readonly string[];
     readonly take: boolean;
   }) => Promise<void>;
@@ -104,9 +104,9 @@ const owner = connect<ProjectorOwner>(port, {
   stop: () => void stop(),
   restore: ({ urns, view }) => projector().restore(urns, view),
   drop: ({ urn, view, actor }) => projector().drop(urn, view, actor),
-  hold: (views) => projector().hold(views),
+  pause: (views) => projector().pause(views),
   prepare: ({ views, parked }) => projector().prepare(views, parked),
-  release: ({ views, take }) => projector().release(views, take),
+  resume: ({ views, take }) => projector().resume(views, take),
 } satisfies ProjectorThread);
 
 function projector(): Projector {
