@@ -1,6 +1,6 @@
 /**
  * The catalog's interface. APIs (HTTP, GraphQL, CLI) parse a request, call one method and format
- * the reply; they use no log, view or model beyond this interface.
+ * the response; they use no log, view or model beyond this interface.
  *
  * Urns are strings in any namespace and are parsed here. Errors are CatalogErrors.
  */

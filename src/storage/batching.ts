@@ -1,6 +1,6 @@
 /**
  * Joins concurrent reads of a store: the reads of one iteration of the event loop become one request, so
- * that a reply about many entities costs one round trip for each kind of read.
+ * that a response about many entities costs one round trip for each kind of read.
  */
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import DataLoader from "dataloader";

@@ -15,15 +15,15 @@ import type {
   FacetQuery,
   FacetValue,
   FieldValue,
-  FolderAnswer,
   FolderQuery,
+  FolderResult,
   FrequentValues,
   Hit,
   NamedValues,
   Scope,
-  SearchAnswer,
   SearchDocument,
   SearchQuery,
+  SearchResult,
   SearchWrite,
   SortBy,
 } from "../../src/views/search/search.ts";
@@ -32,8 +32,8 @@ type Key = number | string | null;
 
 export interface SearchModel {
   apply(writes: readonly SearchWrite[], upTo: Position): void;
-  search(query: SearchQuery): SearchAnswer;
-  folders(query: FolderQuery): FolderAnswer;
+  search(query: SearchQuery): SearchResult;
+  folders(query: FolderQuery): FolderResult;
   documents(urns: readonly string[]): readonly (SearchDocument | undefined)[];
 }
 

@@ -12,10 +12,10 @@ import {
   type Expression,
   type FieldValue,
   hitsMax,
-  type SearchAnswer,
   type SearchDocument,
   type SearchQuery,
   type SearchReader,
+  type SearchResult,
   type SearchSink,
   type SearchWrite,
   type WordChoice,
@@ -125,7 +125,7 @@ export function searchContract(
 
   const search = (asked: Partial<SearchQuery> = {}) => reader.search(query(asked));
 
-  const namesOf = ({ hits }: SearchAnswer): readonly string[] =>
+  const namesOf = ({ hits }: SearchResult): readonly string[] =>
     hits.map(({ document }) => document.urn.replace("urn:li:dataset:", ""));
 
   /** The names of the hits, sorted. */
@@ -1085,7 +1085,7 @@ export function searchContract(
       const nearWords = async (
         asked: string | readonly string[],
         scope: Partial<SearchQuery> = {},
-      ): Promise<SearchAnswer["nearWords"]> => {
+      ): Promise<SearchResult["nearWords"]> => {
         const nearWordsOf = [asked].flat();
         return (await search({ expression: or(), nearWordsOf, ...scope })).nearWords;
       };

@@ -25,18 +25,18 @@ interface Dependencies {
 type Poll = Catalog["pollChanges"];
 type Query = Parameters<Poll>[0];
 
-/** Maximum number of changes in a reply, as in DataHub. */
+/** Maximum number of changes in a response, as in DataHub. */
 const polledMax = 5_000;
 const waitMsMax = 10_000;
 /**
  * Maximum number of waiting polls; further polls return at once. Each waiting poll follows the log.
  */
 const waitersMax = 100;
-/** Milliseconds to search for changes of a rare kind before the reply reports progress. */
+/** Milliseconds to search for changes of a rare kind before the response reports progress. */
 const lookMsMax = 5_000;
-/** Bytes of values in a reply after which no further page is read. */
+/** Bytes of values in a response after which no further page is read. */
 const valueBytesMax = 4 * 1024 * 1024;
-/** Platform events in a reply; exceeded only by those of its last change. */
+/** Platform events in a response; exceeded only by those of its last change. */
 const eventsMax = 10_000;
 
 export function createPoll({ log, decode, platformEventsOf, changes }: Dependencies): Poll {
@@ -45,7 +45,7 @@ export function createPoll({ log, decode, platformEventsOf, changes }: Dependenc
   const filterOf = ({ kind }: Query): ChangesFilter =>
     kind === "events" ? { platformEvents: true } : { kind };
 
-  /** The platform events that fit into a reply, and the position of the last change that they cover. */
+  /** The platform events that fit into a response, and the position of the last change that they cover. */
   async function eventsOf(found: readonly ChangeEntry[], end: Position) {
     const events: PlatformEvent[] = [];
     const pause = createPause();
@@ -59,7 +59,7 @@ export function createPoll({ log, decode, platformEventsOf, changes }: Dependenc
     return { events, position: end };
   }
 
-  /** Changes after the position, as many as fit into a reply. */
+  /** Changes after the position, as many as fit into a response. */
   async function read(query: Query, after: Position, limit: number) {
     const found: ChangeEntry[] = [];
     const until = performance.now() + lookMsMax;

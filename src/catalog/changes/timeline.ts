@@ -41,7 +41,7 @@ interface Dependencies {
 
 /** Limits of a response. It has the newest transactions that fit, with events and differences. */
 const transactionsMax = 10_000;
-const answerBytesMax = 16 * 1024 * 1024;
+const responseBytesMax = 16 * 1024 * 1024;
 /** Estimated size of an event as JSON text: mostly urns. */
 const eventBytes = 512;
 /** Milliseconds of work before other requests run. */
@@ -179,7 +179,7 @@ const stampOf = (versions: ReadonlyMap<string, string>): string =>
 function createNewest() {
   const kept: { readonly transaction: ChangeTransaction; readonly bytes: number }[] = [];
   let bytesOfAll = 0;
-  const isOver = () => bytesOfAll > answerBytesMax || kept.length > transactionsMax;
+  const isOver = () => bytesOfAll > responseBytesMax || kept.length > transactionsMax;
   return {
     add(transaction: ChangeTransaction, valueBytes: number): void {
       const { changeEvents, rawDiff = [], versionStamp } = transaction;

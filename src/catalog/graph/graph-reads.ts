@@ -1,7 +1,7 @@
 /** Reads of relationships and lineage: part of the catalog's interface (catalog.ts). */
 import type { Filter } from "../../core/query/filter.ts";
 
-/** An edge of the graph, as replies have it. */
+/** An edge of the graph, as responses have it. */
 export interface FoundRelationship {
   readonly type: string;
   readonly source: string;
@@ -60,7 +60,7 @@ export interface LineageRelationship {
   /** Steps from the start, as a number and as a list. */
   readonly degree: number;
   readonly degrees: readonly number[];
-  /** Urns from the start to the entity, both included; empty if the reply has no room for it. */
+  /** Urns from the start to the entity, both included; empty if the response has no room for it. */
   readonly paths: readonly (readonly string[])[];
   /** Stamps of the last edge of the path: epoch milliseconds, and urns. */
   readonly createdOn?: number | undefined;

@@ -3,7 +3,7 @@
  *
  * The walk is breadth-first along the edges that are lineage between entities of their types
  * (GraphReader.follow). It reaches each entity once, by a shortest path, so cycles and diamonds end
- * by themselves. Hubs, dense neighbourhoods and long chains end at a bound, and the reply says so.
+ * by themselves. Hubs, dense neighbourhoods and long chains end at a bound, and the response says so.
  * The entity that an edge runs through (a query, a job) is reached together with the edge's end.
  *
  * With a time range, only edges count that were created or changed within it, edges without times,
@@ -213,7 +213,7 @@ export function pathTo(start: string, reached: Reached): readonly string[] {
   return path.concat(start).reverse();
 }
 
-/** An entity from which the walk continues; the start has no item in the reply. */
+/** An entity from which the walk continues; the start has no item in the response. */
 interface Stop {
   readonly urn: string;
   readonly item: Reached | undefined;

@@ -33,10 +33,10 @@ import {
 /** Maximum and default number of relationships in a page. */
 const countMax = 10_000;
 const countDefault = 100;
-/** Maximum number of urns in the paths of a reply: some twenty megabytes. */
+/** Maximum number of urns in the paths of a response: some twenty megabytes. */
 const pathUrnsMax = 200_000;
 /**
- * Concurrent walks of several steps: a large one needs some tens of megabytes until its reply is sent.
+ * Concurrent walks of several steps: a large one needs some tens of megabytes until its response is sent.
  * Walks of one step read only neighbours, and are not limited, so that stores can read them together.
  */
 const walksMax = 4;
@@ -190,7 +190,7 @@ export function createRelationships(dependencies: Dependencies): Reads {
   };
 }
 
-/** Characters of cached pages and their replies: some forty megabytes. */
+/** Characters of cached pages and their responses: some forty megabytes. */
 const cachedMax = 20_000_000;
 /** Larger pages are not cached: sending them takes longer than reading them. */
 const cachedPageMax = 20_000;

@@ -15,8 +15,8 @@ import type {
   Condition,
   Cursor,
   Scope,
-  SearchAnswer,
   SearchDocument,
+  SearchResult,
 } from "../../views/search/search.ts";
 import { everyOf } from "../search/filter/conditions.ts";
 import { FACET_SEPARATOR } from "../search/filter/fields.ts";
@@ -52,7 +52,7 @@ import { atLeast, lineageDirections, oneOf, pathsOf } from "./relationships.ts";
 
 /** Entities per search when the nearest come first. */
 const chunkMax = 500;
-/** Concurrent explorations: a large one needs some fifty megabytes until its reply is sent. */
+/** Concurrent explorations: a large one needs some fifty megabytes until its response is sent. */
 const explorationsMax = 4;
 const DEGREE = "degree";
 
@@ -108,18 +108,18 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
       return askingAgain(joinedSearch(reader, columns), within(plan, among))(condition, facets);
     };
 
-  const count = async (scope: Scope): Promise<SearchAnswer> =>
+  const count = async (scope: Scope): Promise<SearchResult> =>
     reader.search({ ...scope, sort: [], start: 0, count: 0, facets: [] });
 
   async function facetsOf(
     exploration: Exploration,
-    answer: SearchAnswer,
+    result: SearchResult,
   ): Promise<readonly SearchFacet[]> {
     const { plan, among, bare } = exploration;
-    const read = await plan.facets.read(answer.facets, askingAmong(exploration));
+    const read = await plan.facets.read(result.facets, askingAmong(exploration));
     const facets = read.filter(({ name }) => name !== DEGREE);
     if (plan.facets.queries.length === 0) return facets;
-    const all = answer.total;
+    const all = result.total;
     const totalOf = async (wanted: number): Promise<number> => {
       const those = among.filter(({ degree }) => degree === wanted);
       if (those.length === among.length) return all;
@@ -152,7 +152,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
           continue;
         }
       }
-      const answer = await reader.search({
+      const result = await reader.search({
         ...scope,
         sort: [],
         start: 0,
@@ -164,7 +164,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
       const columns = chunk
         .filter(({ urn }) => bare.has(urn))
         .map(({ urn }) => ({ urn, score: 1, matchedFields: [] }));
-      const ordered = [...(await plan.hitsOf(answer)), ...columns].sort(
+      const ordered = [...(await plan.hitsOf(result)), ...columns].sort(
         (a, b) => place(a) - place(b),
       );
       appendAll(hits, ordered.slice(skip, skip + pageSize - hits.length));
@@ -182,7 +182,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     const exploration = await explore(request, "search");
     const { plan, among } = exploration;
     const byDistance = nearestFirst(plan);
-    const answer = await joined(exploration).search({
+    const result = await joined(exploration).search({
       ...within(plan, among),
       sort: plan.sort,
       start: from,
@@ -191,21 +191,21 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     });
     const hits = byDistance
       ? await nearest(exploration, { start: from, pageSize })
-      : await plan.hitsOf(answer);
-    return { from, pageSize, ...(await pageOf(exploration, answer, hits)) };
+      : await plan.hitsOf(result);
+    return { from, pageSize, ...(await pageOf(exploration, result, hits)) };
   }
 
   /** The members that every page has. */
   async function pageOf(
     exploration: Exploration,
-    answer: SearchAnswer,
+    result: SearchResult,
     hits: readonly SearchHit[],
   ) {
     return {
-      total: answer.total,
+      total: result.total,
       ...withPaths(exploration, hits),
-      facets: await facetsOf(exploration, answer),
-      position: answer.position,
+      facets: await facetsOf(exploration, result),
+      position: result.position,
     };
   }
 
@@ -229,7 +229,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     const start = none ? 0 : placeOf(readScrollId(scrollId, request));
     const pageSize = countOf(asked.count);
     const queries = plan.facets.queries;
-    const answer = await joined(exploration).search({
+    const result = await joined(exploration).search({
       ...scope,
       sort: [],
       start: 0,
@@ -240,7 +240,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
     const end = start + hits.length;
     return {
       pageSize,
-      ...(await pageOf(exploration, answer, hits)),
+      ...(await pageOf(exploration, result, hits)),
       ...(hits.length === pageSize && pageSize > 0 && { scrollId: writeScrollId([end], request) }),
     };
   }

@@ -6,7 +6,7 @@
  * before that record, even where a clock went backwards. A position in the middle of a write shows
  * the part before it.
  *
- * Memory is bounded by a page of records and the reply. Long streams are read in pages with a yield
+ * Memory is bounded by a page of records and the response. Long streams are read in pages with a yield
  * between them, and few requests fold at the same time.
  */
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";

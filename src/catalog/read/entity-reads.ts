@@ -6,7 +6,7 @@ import type { SystemMetadata } from "../../core/change.ts";
 import type { Position } from "../../core/position.ts";
 import type { Filter } from "../../core/query/filter.ts";
 
-/** A reply as JSON text; the HTTP API sends it unchanged. */
+/** A response as JSON text; the HTTP API sends it unchanged. */
 export interface JsonText {
   readonly json: string;
 }

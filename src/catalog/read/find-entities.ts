@@ -1,7 +1,7 @@
 /**
  * Reads entities as records with the texts of their values, for APIs with their own formats. An
  * entity that does not exist is returned with `exists: false`, without the aspect that its urn
- * implies. `too_large` if the reply is too large.
+ * implies. `too_large` if the response is too large.
  */
 import { currentAspect, type EntityState } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
@@ -24,8 +24,8 @@ interface Dependencies {
   readonly reached: (position: Position) => Promise<void>;
 }
 
-/** Bytes of the values of a reply, which is in memory as a whole. */
-const answerBytesMax = 128 * 1024 * 1024;
+/** Bytes of the values of a response, which is in memory as a whole. */
+const responseBytesMax = 128 * 1024 * 1024;
 /** Entities per read. */
 const readMax = 500;
 
@@ -49,7 +49,7 @@ export function createFinds(
         const made = await inSlices(page, entityAt, pause);
         for (const { aspects } of made) for (const { value } of aspects) bytes += value.length;
         appendAll(entities, made);
-        if (bytes > answerBytesMax && known.length > 1) throw tooLarge(known.length);
+        if (bytes > responseBytesMax && known.length > 1) throw tooLarge(known.length);
       }
       return entities;
     },
@@ -86,6 +86,6 @@ function entityOf(
 const tooLarge = (count: number): CatalogError =>
   new CatalogError(
     "too_large",
-    `the aspects of ${count} entities have more than ${answerBytesMax} bytes, the maximum of a reply`,
+    `the aspects of ${count} entities have more than ${responseBytesMax} bytes, the maximum of a response`,
     { hint: "Request fewer entities at a time, or only some of their aspects" },
   );

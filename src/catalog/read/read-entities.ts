@@ -97,11 +97,11 @@ export function createReads(dependencies: Dependencies): Reads {
   return {
     getEntity(text, aspects, options) {
       const { entity, urn } = addresses.readable(text);
-      const reply = (state: EntityState) => ({
+      const response = (state: EntityState) => ({
         json: envelopes.entity(entity, state, aspects, options),
       });
       const cached = states.peek(urn);
-      return cached === undefined ? readOne(urn).then(reply) : reply(cached);
+      return cached === undefined ? readOne(urn).then(response) : response(cached);
     },
 
     getEntities: (urns, aspects, options) =>
@@ -131,16 +131,16 @@ export function createReads(dependencies: Dependencies): Reads {
           },
         );
       }
-      const reply = (value: string, shown: number) => ({
+      const response = (value: string, shown: number) => ({
         json: `{"version":${shown},"aspect":{${JSON.stringify(aspect.record)}:${value}}}`,
       });
       const cached = version === 0 ? states.peek(urn) : undefined;
       const latest = cached && currentAspect(cached, name);
-      if (latest !== undefined) return reply(latest.value, 0);
+      if (latest !== undefined) return response(latest.value, 0);
       return (async () => {
         const found = await findVersion(urn, name, version);
         if (found === undefined) throw await noVersion(urn, name, version);
-        return reply(found.value, version === 0 ? 0 : found.version);
+        return response(found.value, version === 0 ? 0 : found.version);
       })();
     },
   };

@@ -16,7 +16,7 @@ import type { TimeseriesEvent, TimeseriesReader } from "../../views/timeseries/t
 import { type Addresses, unknownEntityType } from "../address.ts";
 import type { JsonText, TimeseriesQuery } from "../catalog.ts";
 
-/** Maximum and default number of events in a reply. */
+/** Maximum and default number of events in a response. */
 export const eventsMax = 10_000;
 
 /** Fields that events can be sorted by: both are the event's own time. */
@@ -86,15 +86,15 @@ export function createTimeseriesReads(dependencies: Dependencies) {
   };
 }
 
-/** Bytes of the events in a reply, which contains each as text within text. */
-const answerBytesMax = 128 * 1024 * 1024;
+/** Bytes of the events in a response, which contains each as text within text. */
+const responseBytesMax = 128 * 1024 * 1024;
 
 function refuseTooLarge(events: readonly TimeseriesEvent[]): void {
   const bytes = events.reduce((sum, { value }) => sum + value.length, 0);
-  if (bytes <= answerBytesMax || events.length < 2) return;
+  if (bytes <= responseBytesMax || events.length < 2) return;
   throw new CatalogError(
     "too_large",
-    `the ${events.length} events have ${bytes} bytes of at most ${answerBytesMax}`,
+    `the ${events.length} events have ${bytes} bytes of at most ${responseBytesMax}`,
     { hint: "Request fewer events (limit) or a shorter time range" },
   );
 }

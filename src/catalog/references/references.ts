@@ -42,7 +42,7 @@ interface Dependencies {
 type DeleteReferences = Catalog["deleteReferences"];
 type RelatedAspect = Awaited<ReturnType<DeleteReferences>>["relatedAspects"][number];
 
-/** Related aspects in the reply; `total` counts all. */
+/** Related aspects in the response; `total` counts all. */
 const shownMax = 10;
 /** Referring entities that are found and then written per batch. */
 const pageMax = 1_000;

@@ -1,16 +1,16 @@
-/** The reply of a rollback, summed up entity by entity. */
+/** The result of a rollback, summed up entity by entity. */
 import type { Position } from "../../core/position.ts";
 import type { Rollback, RunRow } from "../catalog.ts";
 import type { EntityRollback, RolledBackRow } from "./rollback-entity.ts";
 
 export interface Tally {
   add(urn: string, rollBack: EntityRollback, written: Position | undefined): void;
-  /** Extends the reply's position. */
+  /** Extends the result's position. */
   reach(position: Position): void;
-  answer(): Rollback;
+  result(): Rollback;
 }
 
-/** Maximum numbers of rows and of entities with other writers in a reply. */
+/** Maximum numbers of rows and of entities with other writers in a response. */
 const rowsMax = 100;
 const unsafeMax = 1_000;
 
@@ -56,6 +56,6 @@ export function createTally({
       if (hardDelete) counts.aspectsAffected += others;
       if (unsafeEntities.length < unsafeMax) unsafeEntities.push({ urn });
     },
-    answer: () => ({ ...counts, aspectRowSummaries, unsafeEntities, position }),
+    result: () => ({ ...counts, aspectRowSummaries, unsafeEntities, position }),
   };
 }

@@ -118,7 +118,7 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
       });
     }
 
-    // After a failure the other workers finish their entity: nothing is written after the reply.
+    // After a failure the other workers finish their entity: nothing is written after the response.
     let failed = false;
     const work = async (left: Iterable<[string, boolean]>): Promise<void> => {
       for (const [urn, events] of left) {
@@ -191,7 +191,7 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
     }
     const runs = await ledger.read();
     const run = runs.find(runId);
-    if (run === undefined) return createTally({ runId, hardDelete }).answer();
+    if (run === undefined) return createTally({ runId, hardDelete }).result();
     let upTo = runs.position;
     let entities = await entitiesIn(recordsOfRun(dependencies, run), upTo);
     await admit?.([...entities.keys()]);
@@ -208,9 +208,9 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
     if (!dryRun) {
       await writeExecutionStatus(runId, "ROLLED_BACK", caller);
       tally.reach(upTo);
-      dependencies.onRolledBack(tally.answer().position ?? upTo);
+      dependencies.onRolledBack(tally.result().position ?? upTo);
     }
-    return tally.answer();
+    return tally.result();
   }
 
   async function rollBackRegistry(
@@ -240,9 +240,9 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
     const tally = await rollBack(entities, asked, caller, { dryRun, onDeleted });
     if (upTo > seen) {
       tally.reach(upTo);
-      dependencies.onRolledBack(tally.answer().position ?? upTo);
+      dependencies.onRolledBack(tally.result().position ?? upTo);
     }
-    return tally.answer();
+    return tally.result();
   }
 
   return async (request, caller, admit, onDeleted = () => {}) => {

@@ -32,8 +32,8 @@ type Runs = Pick<Catalog, "listRuns" | "describeRun">;
 const pageMax = 10_000;
 /** Records whose entities are read per batch. */
 const sliceMax = 200;
-/** Bytes of the values in a reply, as text. */
-const answerBytesMax = 32 * 1024 * 1024;
+/** Bytes of the values in a response, as text. */
+const responseBytesMax = 32 * 1024 * 1024;
 
 export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs {
   const { model, states, aspects } = dependencies;
@@ -107,7 +107,7 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
     for (const [n, change] of changes.entries()) {
       const text = await textOf(change);
       bytes += text?.length ?? 0;
-      if (bytes > answerBytesMax && n > 0) throw tooLarge(changes.length);
+      if (bytes > responseBytesMax && n > 0) throw tooLarge(changes.length);
       values.push(text === undefined ? undefined : JSON.parse(text));
       if (n % sliceMax === 0) await yieldToEventLoop();
     }
@@ -144,7 +144,7 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
       function keep(change: PlacedChange): void {
         rows.push(includeAspect ? change : { ...change, value: undefined });
         if (includeAspect) bytes += change.value?.length ?? 0;
-        if (bytes > answerBytesMax && rows.length > 1) throw tooLarge(rows.length);
+        if (bytes > responseBytesMax && rows.length > 1) throw tooLarge(rows.length);
       }
 
       async function take(): Promise<void> {
@@ -222,6 +222,6 @@ function checkPage(page: Readonly<Record<string, number>>): void {
 const tooLarge = (count: number): CatalogError =>
   new CatalogError(
     "too_large",
-    `the values of ${count} rows have more than ${answerBytesMax} bytes, the maximum of a reply`,
+    `the values of ${count} rows have more than ${responseBytesMax} bytes, the maximum of a response`,
     { hint: "Request fewer rows at a time, or omit includeAspect" },
   );

@@ -19,11 +19,11 @@ const TYPE = "_entityType";
 export interface FacetPlan {
   readonly queries: readonly FacetQuery[];
   /**
-   * Builds the facets from the store's replies, in the order of the queries; runs further counts
+   * Builds the facets from results of the store, in the order of the queries; runs further counts
    * with `again`.
    */
   read(
-    answers: readonly (readonly FacetValue[])[],
+    results: readonly (readonly FacetValue[])[],
     again: AskAgain,
   ): Promise<readonly SearchFacet[]>;
 }
@@ -63,13 +63,13 @@ export function planFacets(fields: SearchFields, request: FacetRequest): FacetPl
       ...usual.map((rule) => ({ fields: rule.fields, limit: limitOf(rule) })),
       ...named.queries,
     ],
-    async read(answers, again) {
-      const types = answers[usual.findIndex(({ name }) => name === TYPE)] ?? [];
+    async read(results, again) {
+      const types = results[usual.findIndex(({ name }) => name === TYPE)] ?? [];
       const found = usual.flatMap((rule, i) => {
-        const values = valuesOf(rule, answers[i] ?? [], { request, types, limit });
+        const values = valuesOf(rule, results[i] ?? [], { request, types, limit });
         return values.length === 0 ? [] : [{ ...rule, values }];
       });
-      const counts = await named.count(answers.slice(usual.length), again);
+      const counts = await named.count(results.slice(usual.length), again);
       return withWanted(found, { request, fields, limit, counts }).map(
         ({ name, displayName, values }) => ({ name, displayName, values }),
       );

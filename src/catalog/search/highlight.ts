@@ -8,7 +8,7 @@ import type { Explanation, MatchedField, SearchFlags } from "./requests.ts";
 /** Longer values are cut. */
 const valueCharactersMax = 300;
 const charactersBefore = 80;
-/** Characters that are searched word by word per reply; later values show their beginning. */
+/** Characters that are searched word by word per response; later values show their beginning. */
 const readCharactersMax = 1_000_000;
 
 /** The words and texts that an expression searches for. */

@@ -1,5 +1,5 @@
 /**
- * A search reader with a few additional documents. Replies include them as matches of every query,
+ * A search reader with a few additional documents. Results include them as matches of every query,
  * with the score 1. A facet that returns its most frequent values must return all values of these
  * documents.
  */
@@ -11,10 +11,10 @@ import {
   type FacetValue,
   type Hit,
   hitsMax,
-  type SearchAnswer,
   type SearchDocument,
   type SearchQuery,
   type SearchReader,
+  type SearchResult,
   type SortBy,
 } from "../../views/search/search.ts";
 import { compareKeys, sortKey } from "../../views/search/sort-key.ts";
@@ -35,30 +35,30 @@ export function joinedSearch(reader: Searching, documents: readonly SearchDocume
       const length = count === 0 ? 0 : start + count - from;
       // With matches, near words are not needed.
       const page = { start: from, count: length, nearWordsOf: undefined };
-      const answer = await searchWhole(reader, { ...query, ...page });
-      const hits = [...answer.hits, ...joined].sort((a, b) => order(a.cursor, b.cursor));
+      const result = await searchWhole(reader, { ...query, ...page });
+      const hits = [...result.hits, ...joined].sort((a, b) => order(a.cursor, b.cursor));
       return {
-        ...answer,
+        ...result,
         hits: hits.slice(start - from, start - from + count),
-        total: answer.total + documents.length,
-        facets: query.facets.map((facet, i) => counted(facet, documents, answer.facets[i] ?? [])),
+        total: result.total + documents.length,
+        facets: query.facets.map((facet, i) => counted(facet, documents, result.facets[i] ?? [])),
       };
     },
   };
 }
 
-/** Reads as many hits as requested, in several replies if necessary. */
-async function searchWhole(reader: Searching, query: SearchQuery): Promise<SearchAnswer> {
+/** Reads as many hits as requested, in several searches if necessary. */
+async function searchWhole(reader: Searching, query: SearchQuery): Promise<SearchResult> {
   const { start, count } = query;
-  const answer = await reader.search(query);
-  const hits = [...answer.hits];
+  const result = await reader.search(query);
+  const hits = [...result.hits];
   for (let last = hits.length; last === hitsMax && hits.length < count; ) {
     const [from, rest] = [start + hits.length, count - hits.length];
     const next = await reader.search({ ...query, start: from, count: rest, facets: [] });
     appendAll(hits, next.hits);
     last = next.hits.length;
   }
-  return { ...answer, hits };
+  return { ...result, hits };
 }
 
 const SCORE = 1;

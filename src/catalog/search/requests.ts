@@ -1,4 +1,4 @@
-/** Search requests and replies: part of the catalog's interface (catalog.ts). */
+/** Search requests and responses: part of the catalog's interface (catalog.ts). */
 
 import type { Position } from "../../core/position.ts";
 import type { Filter } from "../../core/query/filter.ts";
@@ -78,7 +78,7 @@ export interface PageRequest {
 }
 
 export interface ScrollRequest {
-  /** From the previous reply; absent: from the beginning. */
+  /** From the previous response; absent: from the beginning. */
   readonly scrollId?: string | undefined;
   /** Where the page begins, instead of a scroll id. */
   readonly after?: Cursor | undefined;
@@ -148,7 +148,7 @@ export interface SearchPage {
   readonly facets: readonly SearchFacet[];
   /** Best first. Absent unless the flag `getSuggestions` is set, and in scrolls and lineage. */
   readonly suggestions?: readonly SearchSuggestion[] | undefined;
-  /** The reply includes every record up to here. */
+  /** The response includes every record up to here. */
   readonly position: Position;
 }
 
@@ -211,7 +211,7 @@ export interface AutocompleteRequest {
   readonly flags?: SearchFlags | undefined;
 }
 
-export interface AutocompleteAnswer {
+export interface AutocompleteResult {
   /** Distinct suggestions, best first. */
   readonly suggestions: readonly string[];
   /** Best first; includes the best entity of each suggestion. */
@@ -281,7 +281,7 @@ export interface SearchCatalog {
   /** The same, page by page. */
   scrollLineage(request: LineageSearchRequest, scroll: ScrollRequest): Promise<LineageScrollPage>;
   /** Names and urns that complete the query, best first. */
-  autocomplete(request: AutocompleteRequest): Promise<AutocompleteAnswer>;
+  autocomplete(request: AutocompleteRequest): Promise<AutocompleteResult>;
   /** Folders and entities at a path of browsePaths. */
   browse(request: BrowseRequest): Promise<BrowsePage>;
   /** Folders at a path of browsePathsV2, among the results of a search. */

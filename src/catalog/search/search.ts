@@ -11,9 +11,9 @@ import {
   type Cursor,
   hitsMax,
   type Scope,
-  type SearchAnswer,
   type SearchDocument,
   type SearchReader,
+  type SearchResult,
   type SortBy,
 } from "../../views/search/search.ts";
 import { inSlices } from "../chunks.ts";
@@ -59,14 +59,14 @@ const startMax = 10_000;
 const countDefault = 5_000;
 const sortsMax = 10;
 
-/** A compiled request: the query to the store, and the reading of its reply. */
+/** A compiled request: the query to the store, and the reading of its result. */
 export interface SearchPlan {
   readonly scope: Scope;
   readonly sort: readonly SortBy[];
   readonly facets: FacetPlan;
   readonly everything: boolean;
   /** Works in slices, because the matches of a wide table take some time. */
-  readonly hitsOf: (answer: SearchAnswer) => Promise<readonly SearchHit[]>;
+  readonly hitsOf: (result: SearchResult) => Promise<readonly SearchHit[]>;
 }
 
 interface PlanOptions {
@@ -133,7 +133,7 @@ export function createSearch(
     const pageSize = countOf(count);
     const { flags, input = "" } = request;
     const suggestions = flags?.getSuggestions ? planSuggestions(input, tools.words) : undefined;
-    const answer = await tools.reader.search({
+    const result = await tools.reader.search({
       ...plan.scope,
       sort: plan.sort,
       start: from,
@@ -144,11 +144,11 @@ export function createSearch(
     return {
       from,
       pageSize,
-      total: answer.total,
-      hits: await plan.hitsOf(answer),
-      facets: await plan.facets.read(answer.facets, askingAgain(tools.reader, plan.scope)),
-      suggestions: await suggestions?.read(answer.nearWords ?? [], countHits(request, plan)),
-      position: answer.position,
+      total: result.total,
+      hits: await plan.hitsOf(result),
+      facets: await plan.facets.read(result.facets, askingAgain(tools.reader, plan.scope)),
+      suggestions: await suggestions?.read(result.nearWords ?? [], countHits(request, plan)),
+      position: result.position,
     };
   }
 
@@ -196,7 +196,7 @@ export async function scrollPage(
   const after: Cursor | undefined =
     scrollId === undefined || scrollId === "" ? asked.after : readScrollId(scrollId, request);
   const pageSize = countOf(asked.count);
-  const answer = await reader.search({
+  const result = await reader.search({
     ...plan.scope,
     sort: plan.sort,
     start: 0,
@@ -205,15 +205,15 @@ export async function scrollPage(
     facets: plan.facets.queries,
     uncounted: asked.uncounted,
   });
-  const last = answer.hits.at(-1);
+  const last = result.hits.at(-1);
   return {
     pageSize,
-    total: answer.total,
-    hits: await plan.hitsOf(answer),
-    facets: await plan.facets.read(answer.facets, again),
-    position: answer.position,
+    total: result.total,
+    hits: await plan.hitsOf(result),
+    facets: await plan.facets.read(result.facets, again),
+    position: result.position,
     ...(last !== undefined &&
-      answer.hits.length === pageSize && { scrollId: writeScrollId(last.cursor, request) }),
+      result.hits.length === pageSize && { scrollId: writeScrollId(last.cursor, request) }),
   };
 }
 

@@ -10,7 +10,7 @@ import type {
   FacetQuery,
   FacetValue,
   NamedValues,
-  SearchAnswer,
+  SearchResult,
 } from "../../views/search/search.ts";
 import { anyOf, conditionOn, everyOf, NOTHING } from "./filter/conditions.ts";
 import { FACET_SEPARATOR, type KnownField, type SearchFields } from "./filter/fields.ts";
@@ -31,7 +31,7 @@ export type Counts = ReadonlyMap<string, ReadonlyMap<string, number>>;
 export type AskAgain = (
   condition: Condition | undefined,
   facets: readonly FacetQuery[],
-) => Promise<SearchAnswer>;
+) => Promise<SearchResult>;
 
 interface NamedPlan {
   /** Queries to run with the search. */

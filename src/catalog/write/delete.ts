@@ -1,6 +1,6 @@
 /**
  * Hard delete: of an entity, by deleting its key aspect; or of the events of one timeseries aspect
- * within a range. The reply counts the deleted rows.
+ * within a range. The response counts the deleted rows.
  */
 import type { AuditStamp } from "../../core/change.ts";
 import { NO_RUN_ID } from "../../core/change.ts";
@@ -29,17 +29,17 @@ interface Dependencies {
 }
 
 type Request = Parameters<Catalog["delete"]>[0];
-type Answer = ReturnType<Catalog["delete"]>;
-type Earlier = Omit<Awaited<Answer>, "urn"> | undefined;
+type DeleteResult = ReturnType<Catalog["delete"]>;
+type Earlier = Omit<Awaited<DeleteResult>, "urn"> | undefined;
 
-/** Headers of a delete's record: its reply, for a repetition of the request. */
+/** Headers of a delete's record: its response, for a repetition of the request. */
 const ROWS = "annals-rows";
 const TIMESERIES_ROWS = "annals-timeseries-rows";
 
 export function createDelete(dependencies: Dependencies): Catalog["delete"] {
   const { addresses, states, ingestion, reader, caughtUp } = dependencies;
 
-  /** The reply to the same earlier request, from its record in the log. */
+  /** The response to the same earlier request, from its record in the log. */
   async function answered(stream: StreamName, request: Request, caller: Caller): Promise<Earlier> {
     if (request.dryRun) return undefined;
     const earlier = await ingestion.earlier(stream, caller, request);
@@ -52,7 +52,11 @@ export function createDelete(dependencies: Dependencies): Catalog["delete"] {
     };
   }
 
-  async function deleteEntity({ urn, entity }: Address, request: Request, caller: Caller): Answer {
+  async function deleteEntity(
+    { urn, entity }: Address,
+    request: Request,
+    caller: Caller,
+  ): DeleteResult {
     const stream = entityStream(urn);
     const before = await answered(stream, request, caller);
     if (before !== undefined) return { urn, ...before };
@@ -133,7 +137,7 @@ export function createDelete(dependencies: Dependencies): Catalog["delete"] {
     aspect: string,
     request: Request,
     caller: Caller,
-  ): Answer {
+  ): DeleteResult {
     const { urn, entity } = address;
     const { startTimeMillis: from, endTimeMillis: to } = request;
     const found = dependencies.model.findAspectOf(entity, aspect);

@@ -29,7 +29,7 @@ import {
   accessDenied,
   appendTooLarge,
   isTransient,
-  lostAnswer,
+  lostResponse,
   streamDeleted,
   translated,
 } from "./errors.ts";
@@ -229,7 +229,7 @@ export function openAppendSession(options: SessionOptions): AppendSession {
   }
 
   const lost = (reason: Error): Error =>
-    reason instanceof CatalogError ? lostAnswer(hosts, reason) : reason;
+    reason instanceof CatalogError ? lostResponse(hosts, reason) : reason;
 
   /** Searches for appends without an expected revision that may already be in the log. */
   async function lookForSent(): Promise<void> {

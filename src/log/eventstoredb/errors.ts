@@ -118,7 +118,7 @@ export function translated(error: unknown, hosts: string): CatalogError | WrongR
     );
   }
   const said = messageOf(cause).replace(/[.\s]+$/, "");
-  if (isAnswer(cause)) {
+  if (isResponse(cause)) {
     return unavailable(
       `eventstoredb at ${hosts} answered with an error: ${said}`,
       "See the log of the server for the cause",
@@ -133,7 +133,7 @@ export function translated(error: unknown, hosts: string): CatalogError | WrongR
 export const accessDenied = (hosts: string): Error =>
   translated(new AccessDeniedError(undefined), hosts);
 
-export const lostAnswer = (hosts: string, cause: CatalogError): CatalogError =>
+export const lostResponse = (hosts: string, cause: CatalogError): CatalogError =>
   new CatalogError("unavailable", `the response of eventstoredb at ${hosts} was lost`, {
     hint: "The records may be in the log or not. Read them back, or send the request again with the same idempotency key",
     cause,
@@ -153,7 +153,7 @@ const codeOf = (error: Error): number | undefined => {
 };
 
 /** True if a server sent the error. Without a server, gRPC uses these codes; discovery has none. */
-const isAnswer = (error: Error): boolean =>
+const isResponse = (error: Error): boolean =>
   ![undefined, status.cancelled, status.unavailable].includes(codeOf(error));
 
 export const asCommandError = (error: unknown): Error =>

@@ -226,7 +226,7 @@ export interface FacetValue {
   readonly count: number;
 }
 
-export interface SearchAnswer {
+export interface SearchResult {
   readonly hits: readonly Hit[];
   /** All documents of the scope, also with `after`. */
   readonly total: number;
@@ -255,7 +255,7 @@ export interface Folder {
   readonly hasFolders: boolean;
 }
 
-export interface FolderAnswer {
+export interface FolderResult {
   /** Most documents first, equals by name (UTF-16 code units). */
   readonly folders: readonly Folder[];
   /** Distinct documents in all of them. */
@@ -265,9 +265,9 @@ export interface FolderAnswer {
 
 export interface SearchReader {
   /** A page of what fulfils the query, in its order; totals and facets are of all that does. */
-  search(query: SearchQuery): Promise<SearchAnswer>;
+  search(query: SearchQuery): Promise<SearchResult>;
   /** The folders in one folder; none where there is no such one. */
-  folders(query: FolderQuery): Promise<FolderAnswer>;
+  folders(query: FolderQuery): Promise<FolderResult>;
   /** In the order of the urns; undefined for one without a document. */
   documents(urns: readonly string[]): Promise<readonly (SearchDocument | undefined)[]>;
   /** May be said twice; later calls are `unavailable`. */

@@ -34,14 +34,14 @@ export function conditionOn(
   if (asked.how === "exists") {
     return anyOf(fields.map(({ name }) => ({ kind: "exists", field: name })));
   }
-  const answers = fields.flatMap((field) =>
-    [...field.kinds].map((kind) => answerOf(field, { kind, asked, types })),
+  const conditions = fields.flatMap((field) =>
+    [...field.kinds].map((kind) => conditionOf(field, { kind, asked, types })),
   );
   const given = asked.how === "range" ? Object.values<string>({ ...asked.ends }) : asked.texts;
   const lenient = fields.some((field) => field.lenient === true);
-  const text = given.find((one) => !lenient && !answers.some(({ read }) => read.has(one)));
+  const text = given.find((one) => !lenient && !conditions.some(({ read }) => read.has(one)));
   if (text !== undefined) return { misfit: true, text };
-  return anyOf(answers.map(({ condition }) => condition));
+  return anyOf(conditions.map(({ condition }) => condition));
 }
 
 interface Question<T extends FieldMatch = Exclude<FieldMatch, { how: "exists" }>> {
@@ -50,14 +50,14 @@ interface Question<T extends FieldMatch = Exclude<FieldMatch, { how: "exists" }>
   readonly types: Pick<SearchFields, "entityType">;
 }
 
-interface Answer {
+interface ReadCondition {
   readonly condition: Condition;
   /** The texts that are possible values of this kind. */
   readonly read: ReadonlySet<string>;
 }
 
-function answerOf(field: KnownField, { kind, asked, types }: Question): Answer {
-  if (asked.how === "range") return rangeAnswer(field.name, kind, asked.ends);
+function conditionOf(field: KnownField, { kind, asked, types }: Question): ReadCondition {
+  if (asked.how === "range") return rangeCondition(field.name, kind, asked.ends);
   if (kind === "text" || kind === "urn" || kind === "path") {
     return { condition: textCondition(field, kind, asked), read: new Set(asked.texts) };
   }
@@ -65,8 +65,8 @@ function answerOf(field: KnownField, { kind, asked, types }: Question): Answer {
     // Names of entity types are texts, too, and other values are compared as written.
     return { condition: textCondition(field, "text", asked), read: new Set(asked.texts) };
   }
-  if (kind === "time") return timesAnswer(field.name, asked.texts);
-  if (kind === "day") return daysAnswer(field.name, asked.texts);
+  if (kind === "time") return timesCondition(field.name, asked.texts);
+  if (kind === "day") return daysCondition(field.name, asked.texts);
   const values: FieldValue[] = [];
   const read = new Set<string>();
   for (const text of asked.texts) {
@@ -79,7 +79,7 @@ function answerOf(field: KnownField, { kind, asked, types }: Question): Answer {
   return { condition: { kind: "equal", field: field.name, values }, read };
 }
 
-function timesAnswer(field: string, texts: readonly string[]): Answer {
+function timesCondition(field: string, texts: readonly string[]): ReadCondition {
   const spans = texts.flatMap((text) => spanOf(text) ?? []);
   const conditions = spans.map(
     ({ from, to }): Condition =>
@@ -91,7 +91,7 @@ function timesAnswer(field: string, texts: readonly string[]): Answer {
   };
 }
 
-function daysAnswer(field: string, texts: readonly string[]): Answer {
+function daysCondition(field: string, texts: readonly string[]): ReadCondition {
   const spans = texts.flatMap((text) => spanOf(text) ?? []);
   const conditions = spans.map((span): Condition => {
     const [from, to] = [dayFrom(span.from), dayUpTo(span.to)];
@@ -106,7 +106,7 @@ function daysAnswer(field: string, texts: readonly string[]): Answer {
   };
 }
 
-function rangeAnswer(field: string, kind: FieldKind, ends: Ends): Answer {
+function rangeCondition(field: string, kind: FieldKind, ends: Ends): ReadCondition {
   if (kind === "flag") return flagsBetween(field, ends);
   const texts = Object.values<string>({ ...ends });
   if (kind !== "number" && kind !== "numeral" && kind !== "time" && kind !== "day") {
@@ -137,7 +137,7 @@ function endOf(
 }
 
 /** Orders false before true. */
-function flagsBetween(field: string, ends: Ends): Answer {
+function flagsBetween(field: string, ends: Ends): ReadCondition {
   const entries = Object.entries<string>({ ...ends });
   const read = new Set(entries.flatMap(([, text]) => (flagOf(text) === undefined ? [] : [text])));
   const holds = {

@@ -62,7 +62,7 @@ export interface SearchFields {
   /** True if the entity type has fields for autocomplete. */
   suggests(entityType: string): boolean;
   hasField(entityType: string, field: string): boolean;
-  /** The facets of replies about the entity types. */
+  /** The facets of responses about the entity types. */
   facetsOf(entityTypes: readonly string[]): readonly FacetRule[];
   facet(name: string): FacetRule | undefined;
 }

@@ -10,19 +10,19 @@ import type {
   DocumentText,
   Expression,
   FieldValue,
-  SearchAnswer,
   SearchDocument,
   SearchQuery,
+  SearchResult,
   WordChoice,
 } from "../../../views/search/search.ts";
 import { type SearchWords, weights } from "../expression.ts";
 import { anyOf, everyOf, NOTHING } from "../filter/conditions.ts";
 import type { KnownField, SearchFields } from "../filter/fields.ts";
 import { unknownField } from "../filter/filter.ts";
-import type { AutocompleteAnswer, AutocompleteRequest, SearchCatalog } from "../requests.ts";
+import type { AutocompleteRequest, AutocompleteResult, SearchCatalog } from "../requests.ts";
 import { hiding, type SearchTools, startOf, typesNamed } from "../search.ts";
 
-/** Maximum number of suggestions in a reply. */
+/** Maximum number of suggestions in a response. */
 const limitMax = 1_000;
 /** Hits read per requested suggestion, because many entities may have the same name. */
 const hitsPerSuggestion = 4;
@@ -67,7 +67,7 @@ export function createAutocomplete(tools: SearchTools): Pick<SearchCatalog, "aut
   }
 
   return {
-    async autocomplete(request): Promise<AutocompleteAnswer> {
+    async autocomplete(request): Promise<AutocompleteResult> {
       const entityTypes = typesNamed([request.entity], tools.fields);
       const [entityType = ""] = entityTypes;
       const limit = limitOf(request.limit);
@@ -100,7 +100,7 @@ interface Part extends Pick<SearchQuery, "after" | "count"> {
   readonly without?: Condition | undefined;
 }
 
-type ReadHits = (part: Part) => Promise<SearchAnswer>;
+type ReadHits = (part: Part) => Promise<SearchResult>;
 
 /**
  * Reads the best hits, then further pages while there are too few suggestions. A hit without a
@@ -111,7 +111,7 @@ async function completed(
   readHits: ReadHits,
   { suggestionOf }: Pick<Completion, "suggestionOf">,
   { start, limit }: { readonly start: number; readonly limit: number },
-): Promise<AutocompleteAnswer> {
+): Promise<AutocompleteResult> {
   const atFirst = limit === 0 ? 0 : start + limit * hitsPerSuggestion;
   const most = Math.max(limit * hitsPerSuggestion, partMax);
   // By urn: a document may change its rank between two pages.
@@ -125,11 +125,11 @@ async function completed(
       if (suggestion !== undefined && !found.has(document.urn)) found.set(document.urn, suggestion);
     }
     const page = [...found].slice(start);
-    const reply = pageOf(page, limit);
+    const shown = pageOf(page, limit);
     const after = answer.hits.length < count ? undefined : answer.hits.at(-1)?.cursor;
     const left = atFirst + furtherHitsMax - seen;
-    if (after === undefined || reply.suggestions.length >= limit || left <= 0) {
-      return { ...reply, position };
+    if (after === undefined || shown.suggestions.length >= limit || left <= 0) {
+      return { ...shown, position };
     }
     count = Math.min(count * partGrowth, most, left);
     answer = await readHits({ after, count, without: havingNone(page.map(([, one]) => one)) });
@@ -151,7 +151,7 @@ function havingNone(suggestions: readonly Suggestion[]): Condition | undefined {
 function pageOf(
   found: readonly (readonly [urn: string, suggestion: Suggestion])[],
   limit: number,
-): Pick<AutocompleteAnswer, "suggestions" | "entities"> {
+): Pick<AutocompleteResult, "suggestions" | "entities"> {
   const indexes = new Map<string, number>();
   for (const [index, [, { value }]] of found.entries()) {
     if (indexes.size >= limit) break;

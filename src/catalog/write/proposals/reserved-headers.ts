@@ -1,5 +1,5 @@
 /**
- * Reserved headers: the service sets and reads them (bounds of deletes, rollbacks, replies to
+ * Reserved headers: the service sets and reads them (bounds of deletes, rollbacks, responses to
  * requests). Clients must not set them, because they would change the meaning of the log.
  */
 import { CatalogError } from "../../../core/errors.ts";

@@ -16,7 +16,7 @@ import {
   type Scavenged,
   WrongRevision,
 } from "../../change-log.ts";
-import { type BatchAnswer, packBatch, rowsBytes } from "./batch.ts";
+import { type BatchReply, packBatch, rowsBytes } from "./batch.ts";
 import { createScavenging } from "./scavenging.ts";
 import { type Restart, startWriter } from "./writer-client.ts";
 
@@ -72,10 +72,10 @@ export function startAppender(
     onRunning: () => {
       if (!scheduled) send();
     },
-    onAnswer(answer) {
-      if ("scavenged" in answer || scavenging.underWay()) {
-        if ("scavenged" in answer) scavenging.done(answer.scavenged);
-        else scavenging.fail(unscavenged(file, "failure" in answer ? answer.failure : ""), false);
+    onReply(reply) {
+      if ("scavenged" in reply || scavenging.underWay()) {
+        if ("scavenged" in reply) scavenging.done(reply.scavenged);
+        else scavenging.fail(unscavenged(file, "failure" in reply ? reply.failure : ""), false);
         send();
         return;
       }
@@ -83,12 +83,12 @@ export function startAppender(
       sent = [];
       // The writer thread continues while this thread resolves the calls.
       send();
-      logFailure("failure" in answer ? answer.failure : undefined);
-      if ("failure" in answer) {
-        const { failure, mayBeKept, hint = mayBeKept ? UNKNOWN : NOTHING_KEPT } = answer;
+      logFailure("failure" in reply ? reply.failure : undefined);
+      if ("failure" in reply) {
+        const { failure, mayBeKept, hint = mayBeKept ? UNKNOWN : NOTHING_KEPT } = reply;
         const error = unavailable(file, failure, hint);
         for (const call of calls) call.reject(error);
-      } else settle(calls, answer);
+      } else settle(calls, reply);
     },
     onEnd() {
       const [unknown, unsent] = [sent, gathered];
@@ -186,8 +186,8 @@ export function startAppender(
   };
 }
 
-function settle(calls: readonly Call[], answer: BatchAnswer): void {
-  const refused = new Map(answer.refusals.map((refusal) => [refusal.call, refusal]));
+function settle(calls: readonly Call[], reply: BatchReply): void {
+  const refused = new Map(reply.refusals.map((refusal) => [refusal.call, refusal]));
   let at = 0;
   calls.forEach((call, index) => {
     const first = at;
@@ -200,9 +200,9 @@ function settle(calls: readonly Call[], answer: BatchAnswer): void {
     }
     call.resolve(
       call.appends.map((_, i) => ({
-        position: position(answer.position[first + i] ?? 0),
-        revision: revision(answer.revision[first + i] ?? 0),
-        repeated: answer.repeated[first + i] ?? false,
+        position: position(reply.position[first + i] ?? 0),
+        revision: revision(reply.revision[first + i] ?? 0),
+        repeated: reply.repeated[first + i] ?? false,
       })),
     );
   });

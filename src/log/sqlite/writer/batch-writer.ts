@@ -9,14 +9,14 @@ import { saidBy } from "../../../core/errors.ts";
 import { rowChecksum } from "../checksum.ts";
 import type { IndexState } from "../indexes/index-state.ts";
 import { createTableScan, hiddenStream } from "../table-scan.ts";
-import { ANY, type Batch, type BatchAnswer, type Refusal } from "./batch.ts";
-import { type Answer, createStreamHeads, type StreamHead } from "./stream-heads.ts";
+import { ANY, type Batch, type BatchReply, type Refusal } from "./batch.ts";
+import { type AppendResult, createStreamHeads, type StreamHead } from "./stream-heads.ts";
 
 /**
  * Writes a batch durably. Throws errors of SQLite; then nothing of the batch is in the log, also after
  * the file is opened again. If that cannot be ensured, it throws MayBeKept.
  */
-export type BatchWriter = (batch: Batch) => BatchAnswer;
+export type BatchWriter = (batch: Batch) => BatchReply;
 
 /** One append of the batch. */
 interface Asked {
@@ -33,7 +33,7 @@ interface Planned {
   readonly head: StreamHead;
   readonly firstRevision: number;
   /** The result of the earlier append with the same id, or its index in the same call. */
-  readonly repeats: Answer | number | undefined;
+  readonly repeats: AppendResult | number | undefined;
 }
 
 export class MayBeKept extends Error {}
@@ -88,7 +88,7 @@ export function createBatchWriter(
     return planned[inCall]?.repeats ?? inCall;
   }
 
-  function insert({ asked, head, firstRevision }: Planned): Answer {
+  function insert({ asked, head, firstRevision }: Planned): AppendResult {
     const { stream, count, id, row } = asked;
     const position = heads.lastPosition + 1;
     const crc = rowChecksum({ position, stream, revision: firstRevision, count }, id, row);
@@ -113,7 +113,7 @@ export function createBatchWriter(
     if (found !== undefined) throw indexes.mark(hiddenStream(found));
   }
 
-  function writeCalls(batch: Batch): BatchAnswer {
+  function writeCalls(batch: Batch): BatchReply {
     const asked = unpack(batch);
     requireNew(asked);
     const position = new Array<number>(asked.length).fill(0);
@@ -125,14 +125,14 @@ export function createBatchWriter(
       const planned = plan(asked.slice(first, first + size));
       if ("actual" in planned) refusals.push({ call, ...planned });
       else {
-        const answers: Answer[] = [];
+        const results: AppendResult[] = [];
         planned.forEach((append, i) => {
           const { repeats } = append;
-          const answer =
-            (typeof repeats === "number" ? answers[repeats] : repeats) ?? insert(append);
-          answers.push(answer);
-          position[first + i] = answer.position;
-          revision[first + i] = answer.revision;
+          const result =
+            (typeof repeats === "number" ? results[repeats] : repeats) ?? insert(append);
+          results.push(result);
+          position[first + i] = result.position;
+          revision[first + i] = result.revision;
           repeated[first + i] = repeats !== undefined;
         });
       }
@@ -151,9 +151,9 @@ export function createBatchWriter(
     database.exec("BEGIN IMMEDIATE");
     try {
       heads.refresh();
-      const answer = writeCalls(batch);
+      const result = writeCalls(batch);
       database.exec("COMMIT");
-      return answer;
+      return result;
     } catch (error) {
       heads.forget();
       try {

@@ -34,7 +34,7 @@ export interface Refusal {
 }
 
 /** Members have one entry per append of the batch; those of rejected calls are meaningless. */
-export interface BatchAnswer {
+export interface BatchReply {
   readonly position: readonly number[];
   readonly revision: readonly number[];
   readonly repeated: readonly boolean[];
@@ -59,13 +59,13 @@ export interface ScavengeStep {
   readonly data: Uint8Array;
 }
 
-export interface ScavengeAnswer {
+export interface ScavengeReply {
   readonly scavenged: Scavenged;
 }
 
 export type FromWriter =
-  | BatchAnswer
-  | ScavengeAnswer
+  | BatchReply
+  | ScavengeReply
   | BatchFailure
   | { readonly opened: true }
   | { readonly closed: true };

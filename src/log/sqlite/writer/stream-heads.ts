@@ -19,7 +19,7 @@ export interface StreamHead {
   revision: number;
 }
 
-export interface Answer {
+export interface AppendResult {
   readonly position: number;
   readonly revision: number;
 }
@@ -31,7 +31,7 @@ export interface StreamHeads {
   /** The stream's number; inserts a new stream. */
   number(head: StreamHead): number;
   /** The result of the append with that id, if the stream has it. */
-  findAppend(head: StreamHead, id: Uint8Array): Answer | undefined;
+  findAppend(head: StreamHead, id: Uint8Array): AppendResult | undefined;
   /** Call it at the beginning of each transaction. */
   refresh(): void;
   forget(): void;

@@ -13,10 +13,10 @@ import { saidBy } from "../../../core/errors.ts";
 import type { Logger } from "../../../telemetry/logger.ts";
 import type {
   Batch,
-  BatchAnswer,
   BatchFailure,
+  BatchReply,
   FromWriter,
-  ScavengeAnswer,
+  ScavengeReply,
   ScavengeStep,
   ToWriter,
 } from "./batch.ts";
@@ -45,7 +45,7 @@ interface WriterOptions {
   readonly restart: Restart | undefined;
   /** The thread accepts batches. */
   readonly onRunning: () => void;
-  readonly onAnswer: (answer: BatchAnswer | ScavengeAnswer | BatchFailure) => void;
+  readonly onReply: (reply: BatchReply | ScavengeReply | BatchFailure) => void;
   /** The thread has ended: the batch in flight gets no result. */
   readonly onEnd: (how: string) => void;
 }
@@ -53,7 +53,7 @@ interface WriterOptions {
 const RESTART: Restart = { firstMs: 200, maxMs: 30_000, endsMax: 20 };
 
 export function startWriter(options: WriterOptions): WriterClient {
-  const { file, indexState, logger, restart = RESTART, onRunning, onAnswer, onEnd } = options;
+  const { file, indexState, logger, restart = RESTART, onRunning, onReply, onEnd } = options;
   let state: ReturnType<WriterClient["state"]> = "starting";
   let worker: Worker | undefined;
   let ended: string | undefined;
@@ -89,7 +89,7 @@ export function startWriter(options: WriterOptions): WriterClient {
       return;
     }
     ends = 0;
-    onAnswer(message);
+    onReply(message);
   }
 
   function pause(how: string): void {

@@ -9,7 +9,7 @@ import type { Dump } from "../../../storage/dump.ts";
 import { openElasticsearchReading } from "../../../storage/elasticsearch/elasticsearch-reading.ts";
 import type { StoredViewState } from "../../../storage/elasticsearch/view-metadata.ts";
 import type { ServerAddress } from "../../../storage/view-origin.ts";
-import type { SearchAnswer, SearchDocument, SearchReader } from "../search.ts";
+import type { SearchDocument, SearchReader, SearchResult } from "../search.ts";
 import { decodeDocument } from "../stored-document.ts";
 import { createCheckpointCache } from "./checkpoint-cache.ts";
 import { again, createIndices, indexGone, type SuggestingIndices } from "./indices.ts";
@@ -68,7 +68,7 @@ export async function openElasticsearchSearchReader(
 
   return {
     async search({ entityTypes, facets, nearWordsOf, ...query }) {
-      const none = (at: Position): SearchAnswer => ({
+      const none = (at: Position): SearchResult => ({
         hits: [],
         total: 0,
         facets: facets.map(() => []),

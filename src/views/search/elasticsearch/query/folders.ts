@@ -5,7 +5,7 @@
  */
 import type { estypes } from "@elastic/elasticsearch";
 import { fieldValues } from "../../evaluate.ts";
-import type { Folder, FolderAnswer, FolderQuery } from "../../search.ts";
+import type { Folder, FolderQuery, FolderResult } from "../../search.ts";
 import { encoded, fieldNames } from "../fields.ts";
 import type { Indices } from "../indices.ts";
 import { fromUnitOrder, inUnitOrder, storedText } from "../stored-text.ts";
@@ -38,7 +38,7 @@ export async function findFolders(
   { field, separator, path }: FolderQuery,
   query: QueryClause,
   indices: Indices,
-): Promise<Omit<FolderAnswer, "position">> {
+): Promise<Omit<FolderResult, "position">> {
   const before = (path + separator).toWellFormed();
   if (isTooLong(inUnitOrder(before + separator))) {
     return await findDeepFolders({ field, separator }, before, query, indices);
@@ -79,7 +79,7 @@ async function findDeepFolders(
   before: string,
   query: QueryClause,
   indices: Indices,
-): Promise<Omit<FolderAnswer, "position">> {
+): Promise<Omit<FolderResult, "position">> {
   const beginning = prefix(fieldNames.text(field), ofFittingLength(inUnitOrder(before)));
   const documents = await fetchCandidates({ bool: { filter: [query, beginning] } }, indices);
   const all = new Map<string, Counted>();

@@ -10,12 +10,12 @@ import {
   type Cursor,
   type FieldValue,
   type Folder,
-  type FolderAnswer,
   type FolderQuery,
+  type FolderResult,
   hitsMax,
   type Scope,
-  type SearchAnswer,
   type SearchQuery,
+  type SearchResult,
 } from "../../search.ts";
 import { simplifiedCondition } from "../../simplified-condition.ts";
 import { decodeDocument } from "../../stored-document.ts";
@@ -41,7 +41,7 @@ interface StoredHit extends StoredDocument {
   readonly cursor: Cursor;
 }
 
-export interface StoredAnswer extends Omit<SearchAnswer, "hits"> {
+export interface StoredResult extends Omit<SearchResult, "hits"> {
   readonly hits: readonly StoredHit[];
 }
 
@@ -83,7 +83,7 @@ export function createAnswers(db: DatabaseSync, reader: SegmentReader) {
   }
 
   return {
-    search(query: SearchQuery, deadline: Deadline): StoredAnswer {
+    search(query: SearchQuery, deadline: Deadline): StoredResult {
       const all = find(query, deadline);
       const total = all.reduce((sum, { found }) => sum + found.docs.length, 0);
       const page = { ...query, count: Math.min(query.count, hitsMax) };
@@ -100,7 +100,7 @@ export function createAnswers(db: DatabaseSync, reader: SegmentReader) {
           query.nearWordsOf && { nearWords: nearWordsOf(query.nearWordsOf, all, deadline) }),
       };
     },
-    folders(query: FolderQuery, deadline: Deadline): FolderAnswer {
+    folders(query: FolderQuery, deadline: Deadline): FolderResult {
       const all = find(query, deadline);
       return { ...countFolders(query, all, deadline), position: positionNow() };
     },
