@@ -34,7 +34,6 @@ import {
 } from "../../catalog.ts";
 import { labelled, labelOf } from "../../labels.ts";
 import { computedAhead, type ValueThread } from "../computed-ahead.ts";
-import { conditionsOf, refuseConditions } from "./preconditions.ts";
 import {
   checkedBefore,
   invalidValue,
@@ -43,6 +42,7 @@ import {
   systemOf,
 } from "./proposal-parts.ts";
 import type { Addressed, ProposalValidation, ValidatedProposal } from "./validated-proposal.ts";
+import { conditionsOf, refuseConditions } from "./write-conditions.ts";
 
 type CheckedValue = Extract<Checked, { readonly ok: true }>;
 

@@ -1,5 +1,5 @@
 /**
- * Parses the conditional headers of a proposal (`If-Version-Match` and others), which are preconditions
+ * Parses the conditional headers of a proposal (`If-Version-Match` and others), which are conditions
  * on the current value of the aspect. `core/decide.ts` checks them.
  */
 import type { Conditions } from "../../../core/decide.ts";
@@ -7,7 +7,7 @@ import { CatalogError } from "../../../core/errors.ts";
 import { parseTime } from "../../../lib/calendar.ts";
 import type { Proposal, ProposedChange } from "../../catalog.ts";
 
-const CONDITIONS = {
+const HEADERS = {
   versionMatch: "If-Version-Match",
   modifiedSince: "If-Modified-Since",
   unmodifiedSince: "If-Unmodified-Since",
@@ -24,18 +24,18 @@ export function conditionsOf({ headers, changeType }: Proposal): Conditions {
   if (headers === undefined) return NONE;
   const byName = new Map(Object.entries(headers).map(([name, text]) => [name.toLowerCase(), text]));
   const header = (name: string) => byName.get(name.toLowerCase());
-  if (!Object.values(CONDITIONS).some((name) => header(name) !== undefined)) return NONE;
+  if (!Object.values(HEADERS).some((name) => header(name) !== undefined)) return NONE;
   return {
-    versionMatch: version(header(CONDITIONS.versionMatch)),
-    modifiedSince: instant(CONDITIONS.modifiedSince, header(CONDITIONS.modifiedSince)),
-    unmodifiedSince: instant(CONDITIONS.unmodifiedSince, header(CONDITIONS.unmodifiedSince)),
-    noneMatch: noneMatch(header(CONDITIONS.noneMatch), changeType),
+    versionMatch: version(header(HEADERS.versionMatch)),
+    modifiedSince: instant(HEADERS.modifiedSince, header(HEADERS.modifiedSince)),
+    unmodifiedSince: instant(HEADERS.unmodifiedSince, header(HEADERS.unmodifiedSince)),
+    noneMatch: noneMatch(header(HEADERS.noneMatch), changeType),
   };
 }
 
 /** Throws `invalid` if a proposal for `what`, which allows no conditions, has any. */
 export function refuseConditions({ headers = {} }: Proposal, what: string): void {
-  const known = Object.values(CONDITIONS).map((name) => name.toLowerCase());
+  const known = Object.values(HEADERS).map((name) => name.toLowerCase());
   const name = Object.keys(headers).find((header) => known.includes(header.toLowerCase()));
   if (name === undefined) return;
   throw new CatalogError("invalid", `header ${name} is not allowed with ${what}`, {
