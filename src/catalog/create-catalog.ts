@@ -40,7 +40,7 @@ import { createIngestion } from "./write/ingest.ts";
 import { createProduceEvent } from "./write/produce-event.ts";
 import { createWriteDefaults } from "./write/proposals/default-aspects.ts";
 import { proposalsOf } from "./write/proposals/legacy-snapshots.ts";
-import { refuseOwnHeaders } from "./write/proposals/reserved-headers.ts";
+import { rejectOwnHeaders } from "./write/proposals/reserved-headers.ts";
 import { createProposalValidation } from "./write/proposals/validate-proposals.ts";
 import { createStreamStates } from "./write/stream-states.ts";
 
@@ -269,7 +269,7 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
 
   const catalog: Catalog = {
     async ingest(proposals, caller) {
-      refuseOwnHeaders(proposals);
+      rejectOwnHeaders(proposals);
       return ingestion.ingest(proposals, caller);
     },
     ingestSnapshots: (snapshots, caller) => ingestion.ingest(proposalsOf(model, snapshots), caller),

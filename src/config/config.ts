@@ -32,7 +32,7 @@ type Source = "flag" | "environment" | "default";
 
 /** Throws CatalogError `invalid`. */
 export function readConfig(flags: Flags, environment: Environment = process.env): Config {
-  refuseUnknown(environment);
+  rejectUnknown(environment);
   const entries = settingKeys.map((key) => [key, readOne(key, flags, environment).value]);
   return Object.freeze(Object.fromEntries(entries)) as Config;
 }
@@ -42,7 +42,7 @@ export function explainConfig(
   flags: Flags,
   environment: Environment = process.env,
 ): readonly { readonly key: SettingKey; readonly value: string; readonly source: Source }[] {
-  refuseUnknown(environment);
+  rejectUnknown(environment);
   return settingKeys.map((key) => {
     const { value, source } = readOne(key, flags, environment);
     return { key, value: (settings[key] as Setting<unknown>).kind.show(value), source };
@@ -87,7 +87,7 @@ function parse(key: SettingKey, name: string, given: string): unknown {
 export const isSet = (key: SettingKey, environment: Environment = process.env): boolean =>
   (environment[variableOf(key)] ?? "") !== "";
 
-function refuseUnknown(environment: Environment): void {
+function rejectUnknown(environment: Environment): void {
   const known = new Set(settingKeys.map(variableOf));
   for (const name of Object.keys(environment)) {
     if (!name.startsWith(variablePrefix) || known.has(name)) continue;

@@ -195,7 +195,7 @@ export function createSchemaRegistry(parts: SchemaRegistryParts): SchemaRegistry
         if (found !== undefined) return undefined;
         const id = known.id(key);
         if (id === undefined) known.checkRoom(text);
-        refuseIncompatible(subject, incompatibilities(text, earlierOf(subject), levelOf(subject)));
+        rejectIncompatible(subject, incompatibilities(text, earlierOf(subject), levelOf(subject)));
         return {
           subject,
           id: id ?? known.nextId(),
@@ -325,7 +325,7 @@ function checkSubject(subject: string): void {
   );
 }
 
-function refuseIncompatible(subject: string, findings: readonly string[]): void {
+function rejectIncompatible(subject: string, findings: readonly string[]): void {
   if (findings.length === 0) return;
   throw new RegistryError(
     "conflict",

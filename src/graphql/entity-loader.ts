@@ -62,14 +62,14 @@ export function createEntityLoader(
   const withListSlot = createConcurrencyLimit(membersAtOnceMax);
   const withVersionSlot = createConcurrencyLimit(versionsAtOnceMax);
 
-  function refuseTooMany(): void {
+  function rejectTooMany(): void {
     if (loaded <= loadedMax) return;
     throw new CatalogError("malformed", `the query asks for more than ${loadedMax} entities`, {
       hint: "Ask for smaller pages, or for fewer fields",
     });
   }
 
-  function refuseTooLarge(): void {
+  function rejectTooLarge(): void {
     if (bytes <= loadedBytesMax) return;
     throw new CatalogError(
       "too_large",
@@ -80,7 +80,7 @@ export function createEntityLoader(
 
   async function readAll(batch: typeof waiting): Promise<void> {
     try {
-      refuseTooLarge();
+      rejectTooLarge();
       const found = await catalog.findEntities(
         batch.map(({ urn }) => urn),
         undefined,
@@ -127,7 +127,7 @@ export function createEntityLoader(
       let loading = known.get(urn);
       if (loading === undefined) {
         loaded++;
-        refuseTooMany();
+        rejectTooMany();
         if (waiting.length === 0) setImmediate(() => void flush());
         loading = new Promise<Found | undefined>((settle, fail) => {
           waiting.push({ urn, settle, fail });
@@ -138,17 +138,17 @@ export function createEntityLoader(
     },
     list: (most, ask, sizeOf) =>
       withListSlot(async () => {
-        refuseTooMany();
+        rejectTooMany();
         const found = await ask();
         loaded += sizeOf(found);
-        refuseTooMany();
+        rejectTooMany();
         return found;
       }, most),
     version: (urn, aspect, version) =>
       withVersionSlot(async () => {
         loaded++;
-        refuseTooMany();
-        refuseTooLarge();
+        rejectTooMany();
+        rejectTooLarge();
         const found = await catalog.findAspect(urn, aspect, version);
         bytes += found?.value.length ?? 0;
         if (bytes > smallBytesMax) await acquireSlot(bytes);

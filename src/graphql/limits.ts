@@ -24,8 +24,8 @@ const rootFieldsMax = 20;
 
 /** Throws `malformed` for text that would overflow the parser's stack. */
 export function checkText(query: string): void {
-  refuseOver("has", query.length, queryCharactersMax, "characters");
-  refuseOver("goes", bracketsWithinEachOther(query), bracketsMax, "brackets deep");
+  rejectOver("has", query.length, queryCharactersMax, "characters");
+  rejectOver("goes", bracketsWithinEachOther(query), bracketsMax, "brackets deep");
 }
 
 /** Matches strings and comments (unterminated ones up to the end) and brackets. */
@@ -60,7 +60,7 @@ export function checkLimits(document: DocumentNode): void {
     const open = [...sets];
     for (let set = open.pop(); set !== undefined; set = open.pop()) {
       selections += set.selections.length;
-      refuseOver("merges", selections, mergedSelectionsMax, "selections");
+      rejectOver("merges", selections, mergedSelectionsMax, "selections");
       for (const selection of set.selections) {
         if (selection.kind === Kind.FIELD) {
           const name = (selection.alias ?? selection.name).value;
@@ -81,13 +81,13 @@ export function checkLimits(document: DocumentNode): void {
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
     let level = [merged([definition.selectionSet])];
-    refuseOver("has", level[0]?.size ?? 0, rootFieldsMax, "root fields");
+    rejectOver("has", level[0]?.size ?? 0, rootFieldsMax, "root fields");
     for (let depth = 1; level.length > 0; depth++) {
-      refuseOver("goes", depth, depthMax, "levels deep");
+      rejectOver("goes", depth, depthMax, "levels deep");
       const next = [];
       for (const of of level) {
         fields += of.size;
-        refuseOver("has", fields, responseFieldsMax, "fields in its response");
+        rejectOver("has", fields, responseFieldsMax, "fields in its response");
         for (const below of of.values()) if (below.length > 0) next.push(merged(below));
       }
       level = next;
@@ -114,13 +114,13 @@ function checkWritten({ definitions }: DocumentNode): void {
       }
     }
   }
-  refuseOver("has", fields, writtenFieldsMax, "fields");
-  refuseOver("has", aliases, aliasesMax, "aliases");
+  rejectOver("has", fields, writtenFieldsMax, "fields");
+  rejectOver("has", aliases, aliasesMax, "aliases");
   const comparisons = [...names.values()].reduce((sum, count) => sum + count * count, 0);
-  refuseOver("needs", comparisons, comparisonsMax, "comparisons of fields of the same name");
+  rejectOver("needs", comparisons, comparisonsMax, "comparisons of fields of the same name");
 }
 
-function refuseOver(verb: string, found: number, max: number, what: string): void {
+function rejectOver(verb: string, found: number, max: number, what: string): void {
   if (found <= max) return;
   throw new CatalogError("malformed", `the query ${verb} ${found} ${what} of at most ${max}`, {
     hint: "Send several smaller queries",

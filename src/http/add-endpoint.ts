@@ -63,7 +63,7 @@ export function addEndpoint(app: FastifyInstance, endpoint: Endpoint, server: Se
       // The framework calls no parser for a request without body and content type.
       if (body !== undefined) request.body = body.type === "array" ? [] : {};
       const begin = (subject: string | undefined): void => {
-        refuseUnserved(endpoint, server.servesApi);
+        rejectUnserved(endpoint, server.servesApi);
         state.subject = subject;
         state.apiRequest = receive(request.raw, state, rules, subject);
       };
@@ -160,7 +160,7 @@ export function identified(
  * serves only health, metrics, documents and operations, so that a load balancer with a wrong target
  * fails at once instead of slowing a worker.
  */
-function refuseUnserved(endpoint: Endpoint, servesApi: boolean): void {
+function rejectUnserved(endpoint: Endpoint, servesApi: boolean): void {
   if (servesApi || isServedByAll(endpoint)) return;
   throw new CatalogError("unavailable", "this node has not the role api", {
     hint: "Ask a node that has it: --roles names what a node does; this one answers /health, /metrics, /status and /operations",

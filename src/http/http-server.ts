@@ -40,11 +40,11 @@ import {
   allowedAt,
   noteAddress,
   type RequestRules,
-  refuseUnrouted,
+  rejectUnrouted,
   startRequest,
 } from "./request/parse-request.ts";
 import { parseTarget } from "./request/target.ts";
-import { refuseExpectation, sendClientError } from "./response/client-error.ts";
+import { rejectExpectation, sendClientError } from "./response/client-error.ts";
 import { createFixedText, type FixedText } from "./response/fixed-text.ts";
 import { watchUnfinished } from "./response/incomplete-requests.ts";
 import { createResponses, type ServerLog } from "./response/send-response.ts";
@@ -193,7 +193,7 @@ export function createHttpServer(options: HttpDoorOptions): FastifyInstance {
   });
 
   app.server.on("checkExpectation", (request, response) =>
-    refuseExpectation(request, response, config),
+    rejectExpectation(request, response, config),
   );
   const unfinished = watchUnfinished(app.server);
   const streams = createStreams(options.streamLimits ?? streamLimits, (fault) =>
@@ -252,7 +252,7 @@ export function createHttpServer(options: HttpDoorOptions): FastifyInstance {
     let allowed: string | undefined;
     const unrouted = () => {
       if (request.method === "OPTIONS") allowed = allowedAt(request.raw, table);
-      if (allowed === undefined) throw refuseUnrouted(request.raw, state, rules);
+      if (allowed === undefined) throw rejectUnrouted(request.raw, state, rules);
     };
     identified(request, undefined, { access, origins, sessions }, unrouted, (error) => {
       if (allowed === undefined) done(error);

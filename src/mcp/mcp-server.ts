@@ -93,7 +93,7 @@ export function createMcpEndpoint(options: McpOptions): McpEndpoint {
           const response = await mutations.execute({ query, variables }, actor);
           position = response.position ?? position;
           appendAll(audited, response.audited);
-          refuseErrors(response);
+          rejectErrors(response);
           return response.position;
         });
       const context = { catalog, entityTypes: options.entityTypes, mutate };
@@ -129,7 +129,7 @@ const httpRequest = (protocolVersion: string | undefined): Request =>
   });
 
 /** Throws the first error of a mutation. */
-function refuseErrors({ json }: GraphqlResponse): void {
+function rejectErrors({ json }: GraphqlResponse): void {
   const { errors = [] } = JSON.parse(json) as { errors?: readonly { readonly message: string }[] };
   if (errors[0] !== undefined) throw new RejectedMutation(errors[0].message);
 }

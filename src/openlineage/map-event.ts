@@ -43,7 +43,7 @@ export function mapEvent(event: OpenLineageEvent, namespace: string): MappedEven
     ...datasetContributions(context),
     rawEvent(subject, { context, text, name }),
   ];
-  refuseTooMany(contributions.length);
+  rejectTooMany(contributions.length);
   return { subject, name, time, contributions: Map.groupBy(contributions, ({ urn }) => urn) };
 }
 
@@ -53,7 +53,7 @@ export function mapEvent(event: OpenLineageEvent, namespace: string): MappedEven
  */
 const contributionsMax = 10_000;
 
-function refuseTooMany(count: number): void {
+function rejectTooMany(count: number): void {
   if (count <= contributionsMax) return;
   const message = `the event has ${count} columns, edges and properties of at most ${contributionsMax}`;
   throw new CatalogError("too_large", message, { hint: "Send its datasets in several events" });

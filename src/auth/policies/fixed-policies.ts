@@ -49,7 +49,7 @@ export function keepFixedPolicies<C extends Pick<Catalog, Writes>>(
   catalog: C,
   { fixedPolicies, urnOf, proposalsOf, namespace }: Dependencies,
 ): C {
-  function refuseFixed(urn: string | undefined): void {
+  function rejectFixed(urn: string | undefined): void {
     if (urn === undefined || !fixedPolicies.has(urn)) return;
     throw new CatalogError("invalid", `policy "${urn}" is built-in and read-only`, {
       hint: "Create another policy",
@@ -69,7 +69,7 @@ export function keepFixedPolicies<C extends Pick<Catalog, Writes>>(
       if (!isPolicy(proposal)) continue;
       const urn = urnOf(proposal);
       const policy = urn === undefined ? undefined : fixedPolicies.get(urn);
-      if (policy === undefined || !repeats(proposal, policy)) refuseFixed(urn);
+      if (policy === undefined || !repeats(proposal, policy)) rejectFixed(urn);
     }
     return catalog.ingest(proposals, caller);
   };
@@ -79,7 +79,7 @@ export function keepFixedPolicies<C extends Pick<Catalog, Writes>>(
     ingest,
     ingestSnapshots: async (snapshots, caller) => ingest(proposalsOf(snapshots), caller),
     async delete(request, caller) {
-      refuseFixed(withNamespace(request.urn, namespace));
+      rejectFixed(withNamespace(request.urn, namespace));
       return catalog.delete(request, caller);
     },
     async deleteReferences(request, caller) {

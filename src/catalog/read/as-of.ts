@@ -76,7 +76,7 @@ export async function openPast(
   moment: AsOfPoint,
 ): Promise<PastPorts> {
   const { log, decode, keyAspectOf, withSlot, reached } = tools;
-  await refuseFuture(tools, moment);
+  await rejectFuture(tools, moment);
   const folded = new Map<string, Promise<EntityState>>();
   const known = new Map<string, EntityState>();
   const ends = new Map<string, Position>();
@@ -103,7 +103,7 @@ export async function openPast(
     const entity = foldEntity(urn, keyAspectOf);
     let first: Revision | undefined;
     for await (const change of changesOf({ log, decode }, urn)) {
-      if (first === undefined && change.revision > 0) await refuseTrimmed(log, urn);
+      if (first === undefined && change.revision > 0) await rejectTrimmed(log, urn);
       first ??= change.revision;
       if (change.position > end) break;
       records++;
@@ -173,7 +173,7 @@ const tooMany = (count: number): CatalogError =>
     hint: "Request fewer entities at a time",
   });
 
-async function refuseFuture({ log, now }: PastTools, moment: AsOfPoint): Promise<void> {
+async function rejectFuture({ log, now }: PastTools, moment: AsOfPoint): Promise<void> {
   if ("position" in moment) {
     const head = await log.head();
     if (moment.position <= head) return;
@@ -191,7 +191,7 @@ async function refuseFuture({ log, now }: PastTools, moment: AsOfPoint): Promise
 }
 
 /** A stream without its first records would fold to a wrong state. */
-async function refuseTrimmed(log: PastTools["log"], urn: string): Promise<void> {
+async function rejectTrimmed(log: PastTools["log"], urn: string): Promise<void> {
   const [first] = await log.readStream(entityStream(urn), revision(0), { limit: 1 });
   if (first?.revision === 0) return;
   throw new CatalogError("invalid", `the log no longer has the first records of "${urn}"`, {

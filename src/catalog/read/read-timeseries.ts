@@ -80,7 +80,7 @@ export function createTimeseriesReads(dependencies: Dependencies) {
           accept: query.filter && ((event) => accepts({ urn, ...JSON.parse(event.value) })),
         },
       );
-      refuseTooLarge(events);
+      rejectTooLarge(events);
       return { json: answer(query, limit, events) };
     },
   };
@@ -89,7 +89,7 @@ export function createTimeseriesReads(dependencies: Dependencies) {
 /** Bytes of the events in a response, which contains each as text within text. */
 const responseBytesMax = 128 * 1024 * 1024;
 
-function refuseTooLarge(events: readonly TimeseriesEvent[]): void {
+function rejectTooLarge(events: readonly TimeseriesEvent[]): void {
   const bytes = events.reduce((sum, { value }) => sum + value.length, 0);
   if (bytes <= responseBytesMax || events.length < 2) return;
   throw new CatalogError(

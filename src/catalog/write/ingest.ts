@@ -111,7 +111,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     if (waiting !== undefined) await waiting;
     const key = keyOf(caller, request);
     const write = async (left = writeRequests): Promise<Ingested> => {
-      await refuseEmptyDeletes(validated);
+      await rejectEmptyDeletes(validated);
       return decideAndAppend(left, { stamp, key });
     };
     return removingValues(writeRequests, () =>
@@ -281,7 +281,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
    * Rejects deletes of events if there are none. Events are not part of an entity's state. A delete
    * covers the events before it.
    */
-  async function refuseEmptyDeletes(prepared: readonly ValidatedProposal[]): Promise<void> {
+  async function rejectEmptyDeletes(prepared: readonly ValidatedProposal[]): Promise<void> {
     const deletes = prepared.some(
       ({ aspect, command }) => aspect.timeseries && command.kind === "delete",
     );

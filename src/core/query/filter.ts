@@ -124,11 +124,11 @@ function checkSize(groups: readonly (readonly Criterion[])[]): void {
     criteria += Math.max(1, group.length);
     for (const one of group) values += Array.isArray(one?.values) ? one.values.length : 0;
   }
-  refuseOver(criteria, "criteria", criteriaMax);
-  refuseOver(values, "values", valuesMax);
+  rejectOver(criteria, "criteria", criteriaMax);
+  rejectOver(values, "values", valuesMax);
 }
 
-function refuseOver(count: number, what: string, max: number): void {
+function rejectOver(count: number, what: string, max: number): void {
   if (count <= max) return;
   throw new CatalogError("malformed", `the filter has ${count} ${what} of at most ${max}`, {
     hint: "Ask in several requests",
@@ -143,7 +143,7 @@ export function bothOf(one: Filter | undefined, other: Filter | undefined): Filt
   if (one === undefined || other === undefined) return one ?? other;
   const [left, right] = [one.or ?? [], other.or ?? []];
   const joined = sizeOf(left) * right.length + sizeOf(right) * left.length;
-  refuseOver(Math.max(joined, left.length * right.length), "criteria", criteriaMax);
+  rejectOver(Math.max(joined, left.length * right.length), "criteria", criteriaMax);
   return {
     or: left.flatMap((first) =>
       right.map((second) => ({ and: [...(first.and ?? []), ...(second.and ?? [])] })),

@@ -37,7 +37,7 @@ export const isEntityTypename = (name: string): boolean => entityTypenames.has(n
 export function converterTo(type: GraphQLOutputType, schema: GraphQLSchema): Convert {
   if (isNonNullType(type)) {
     const convert = withEmpty(type.ofType, schema);
-    return (value, owner) => convert(value, owner) ?? refuseEntity(value, type.ofType);
+    return (value, owner) => convert(value, owner) ?? rejectEntity(value, type.ofType);
   }
   if (isListType(type)) return toList(type.ofType, schema);
   if (isEnumType(type)) return toMember(type);
@@ -57,7 +57,7 @@ function withEmpty(type: GraphQLOutputType, schema: GraphQLSchema): Convert {
 }
 
 /** Throws CatalogError `invalid` for an entity of another type, where a field requires one. */
-function refuseEntity(value: unknown, type: GraphQLOutputType): undefined {
+function rejectEntity(value: unknown, type: GraphQLOutputType): undefined {
   const entity = entityIn(value);
   if (entity === undefined) return undefined;
   throw new CatalogError("invalid", `"${entity.urn}" is not of the type ${type}`, {

@@ -12,8 +12,8 @@ import { create, ownershipOf } from "./declared.ts";
 import { bornWith } from "./labels.ts";
 import { move } from "./move.ts";
 import { existingOwners, type OwnerInput } from "./owners.ts";
-import { domainNames, refuseTakenName, termNames } from "./unique-names.ts";
-import { anyOf, patchOf, proposalOf, refuseMissing, remove, urnOf, write } from "./writing.ts";
+import { domainNames, rejectTakenName, termNames } from "./unique-names.ts";
+import { anyOf, patchOf, proposalOf, rejectMissing, remove, urnOf, write } from "./writing.ts";
 
 interface NewEntity {
   readonly id?: Maybe<string>;
@@ -68,7 +68,7 @@ const glossary =
   async (_: never, { input }: { input: NewChild }, viewer: Viewer): Promise<string> => {
     const { name, description, parentNode } = input;
     const parent = parentNode ? urnOf(parentNode, ["glossaryNode"], viewer) : undefined;
-    if (parent !== undefined) await refuseMissing([parent], viewer);
+    if (parent !== undefined) await rejectMissing([parent], viewer);
     const value = {
       name,
       definition: description ?? "",
@@ -77,7 +77,7 @@ const glossary =
     };
     if (entityType === "glossaryNode") return make(entityType, { input, value }, viewer);
     return viewer.moving(async () => {
-      await refuseTakenName(termNames, { name, parent }, viewer);
+      await rejectTakenName(termNames, { name, parent }, viewer);
       return make(entityType, { input, value }, viewer);
     });
   };
@@ -104,7 +104,7 @@ async function rename(urn: string, name: string, viewer: Viewer): Promise<true> 
       hint: `Names are of entities of type ${Object.keys(nameFields).join(", ")}, and not empty`,
     });
   }
-  await refuseMissing([urn], viewer);
+  await rejectMissing([urn], viewer);
   const operation = { op: "add", path: [field], value: name } as const;
   const aspect = ownValue(propertiesAspects, entityType) ?? "";
   const patch = patchOf(urn, aspect, [operation]);
@@ -112,7 +112,7 @@ async function rename(urn: string, name: string, viewer: Viewer): Promise<true> 
   return viewer.moving(async () => {
     const parent = (await viewer.loader.load(urn)).aspect(aspect)?.parentDomain;
     const named = { name, parent: typeof parent === "string" ? parent : undefined, urn };
-    await refuseTakenName(domainNames, named, viewer);
+    await rejectTakenName(domainNames, named, viewer);
     return write([patch], viewer);
   });
 }
@@ -126,7 +126,7 @@ export const making = {
     viewer: Viewer,
   ) {
     const urn = urnOf(text, ["tag"], viewer);
-    await refuseMissing([urn], viewer);
+    await rejectMissing([urn], viewer);
     const sent = Object.entries({ name: input.name, description: input.description });
     const operations = sent.flatMap(([field, value]) =>
       typeof value === "string" ? [{ op: "add" as const, path: [field], value }] : [],
@@ -136,7 +136,7 @@ export const making = {
   },
   async setTagColor(_: never, args: { urn: string; colorHex: string }, viewer: Viewer) {
     const urn = urnOf(args.urn, ["tag"], viewer);
-    await refuseMissing([urn], viewer);
+    await rejectMissing([urn], viewer);
     const operation = { op: "add", path: ["colorHex"], value: args.colorHex } as const;
     const stored = (await viewer.loader.load(urn)).aspect("tagProperties");
     const born = stored === undefined ? bornWith(urn) : [];
@@ -147,7 +147,7 @@ export const making = {
   async createDomain(_: never, { input }: { input: NewChild }, viewer: Viewer) {
     const { name, parentDomain, owners } = input;
     const parent = parentDomain ? urnOf(parentDomain, ["domain"], viewer) : undefined;
-    if (parent !== undefined) await refuseMissing([parent], viewer);
+    if (parent !== undefined) await rejectMissing([parent], viewer);
     const value = {
       name,
       ...described(input),
@@ -158,7 +158,7 @@ export const making = {
       ? { ownership: await ownershipOf(await existingOwners(owners, viewer), viewer) }
       : undefined;
     return viewer.moving(async () => {
-      await refuseTakenName(domainNames, { name, parent }, viewer);
+      await rejectTakenName(domainNames, { name, parent }, viewer);
       return make("domain", { input, value, others }, viewer);
     });
   },
@@ -208,8 +208,8 @@ export const making = {
   ) {
     const roles = input.roleUrn ? [urnOf(input.roleUrn, ["dataHubRole"], viewer)] : [];
     const actors = input.actors.map((urn) => urnOf(urn, ["corpuser", "corpGroup"], viewer));
-    await refuseMissing(actors, viewer);
-    await refuseMissing(roles, viewer);
+    await rejectMissing(actors, viewer);
+    await rejectMissing(roles, viewer);
     return write(
       actors.map((urn) => proposalOf(urn, "roleMembership", { roles })),
       viewer,
@@ -230,7 +230,7 @@ interface MembersInput {
 const memberships = { nativeGroupMembership: "nativeGroups", groupMembership: "groups" } as const;
 
 /** Throws `invalid` for a group whose members another system manages. */
-async function refuseExternal(group: string, { loader }: Viewer): Promise<void> {
+async function rejectExternal(group: string, { loader }: Viewer): Promise<void> {
   const origin = (await loader.load(group)).aspect("origin");
   if (origin?.type !== "EXTERNAL") return;
   throw new CatalogError("invalid", `the group "${group}" was ingested from an external provider`, {
@@ -272,7 +272,7 @@ async function removeGroupMembers(
 async function membersOf({ groupUrn, userUrns }: MembersInput, viewer: Viewer) {
   const group = urnOf(groupUrn, ["corpGroup"], viewer);
   const users = userUrns.map((urn) => urnOf(urn, ["corpuser"], viewer));
-  await refuseMissing([group, ...users], viewer);
-  await refuseExternal(group, viewer);
+  await rejectMissing([group, ...users], viewer);
+  await rejectExternal(group, viewer);
   return { group, users };
 }

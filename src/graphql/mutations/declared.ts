@@ -12,7 +12,7 @@ import {
   type PatchOperation,
   patchOf,
   type Required,
-  refuseMissing,
+  rejectMissing,
   remove,
   urnOf,
   write,
@@ -66,8 +66,8 @@ export async function create<Input>(
   viewer: Viewer,
 ): Promise<string> {
   const { entityType, id, names, dependencies, owned, required } = creation;
-  for (const name of names?.(input) ?? []) refuseBlank(name);
-  await refuseMissing(distinct(dependencies?.(input) ?? []), viewer);
+  for (const name of names?.(input) ?? []) rejectBlank(name);
+  await rejectMissing(distinct(dependencies?.(input) ?? []), viewer);
   const aspects: Record<string, object | undefined> = {
     ...(await creation.aspects(input, viewer)),
   };
@@ -91,7 +91,7 @@ export const ownershipOf = async (owners: readonly Owner[], viewer: Viewer) => (
 export const distinct = (urns: readonly Maybe<string>[]): readonly string[] =>
   [...new Set(urns.filter((urn) => typeof urn === "string" && urn !== ""))] as readonly string[];
 
-export function refuseBlank(name: Maybe<string>): void {
+export function rejectBlank(name: Maybe<string>): void {
   if (name?.trim() === "") {
     throw new CatalogError("malformed", "name is empty", { hint: "Send a name" });
   }
@@ -117,7 +117,7 @@ export const updating =
     const { entityTypes, aspect, dependencies, members, required, answer } = update;
     const text = update.urn(args);
     const urn = entityTypes === undefined ? text : urnOf(text, entityTypes, viewer);
-    await refuseMissing([urn, ...distinct(dependencies?.(args) ?? [])], viewer);
+    await rejectMissing([urn, ...distinct(dependencies?.(args) ?? [])], viewer);
     const operations = operationsOf(members(args, viewer, urn));
     const proposals = operations.length === 0 ? [] : [patchOf(urn, aspect, operations)];
     await write(proposals, viewer, await required?.(args, urn, viewer));

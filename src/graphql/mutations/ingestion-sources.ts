@@ -8,7 +8,7 @@ import type { Maybe } from "../maybe.ts";
 import { type EntitySource, entityOf } from "../queries/entity-source.ts";
 import { type PageInput, pageOf, rowOrder, rowTest, type Sort } from "../queries/pages.ts";
 import type { FacetFilter } from "../queries/token-filter.ts";
-import { proposalOf, refuseMissing, remove, urnOf, write } from "./writing.ts";
+import { proposalOf, rejectMissing, remove, urnOf, write } from "./writing.ts";
 
 interface Source {
   readonly urn: string;
@@ -159,7 +159,7 @@ export const sourceMutations = {
 
   async deleteIngestionSource(_: never, args: { urn: string }, viewer: Viewer) {
     const urn = urnOf(args.urn, [TYPE], viewer);
-    await refuseMissing([urn], viewer);
+    await rejectMissing([urn], viewer);
     await remove(urn, viewer);
     return urn;
   },

@@ -13,7 +13,7 @@ export interface LabelResource {
 const operationsMax = 50_000;
 
 /** Throws `malformed` for more labels than one mutation changes. */
-export function refuseTooMany(labels: readonly unknown[], resources: readonly unknown[]): void {
+export function rejectTooMany(labels: readonly unknown[], resources: readonly unknown[]): void {
   const count = labels.length * resources.length;
   if (count <= operationsMax) return;
   const given = `${labels.length} for each of ${resources.length} entities`;
@@ -30,7 +30,7 @@ export function refuseTooMany(labels: readonly unknown[], resources: readonly un
  * Throws `malformed` for a column that the schema of its dataset lacks. With `edited`, a column that has
  * labels or a description is accepted, too, so that they can be removed after it left the schema.
  */
-export async function refuseUnknownColumns(
+export async function rejectUnknownColumns(
   resources: readonly LabelResource[],
   viewer: Viewer,
   { edited = false }: { readonly edited?: boolean } = {},

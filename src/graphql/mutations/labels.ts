@@ -10,13 +10,13 @@ import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { descriptionAspects } from "../queries/aspects-by-type.ts";
 import { actorOf } from "./changes.ts";
-import { type LabelResource, refuseTooMany, refuseUnknownColumns } from "./label-resources.ts";
+import { type LabelResource, rejectTooMany, rejectUnknownColumns } from "./label-resources.ts";
 import { addOwners, type OwnerInput, removeOwners } from "./owners.ts";
 import {
   type PatchOperation,
   patchOf,
   proposalOf,
-  refuseMissing,
+  rejectMissing,
   urnOf,
   write,
 } from "./writing.ts";
@@ -65,12 +65,12 @@ async function label(
   asked: { readonly labels: readonly string[]; readonly resources: readonly LabelResource[] },
   viewer: Viewer,
 ): Promise<true> {
-  refuseTooMany(asked.labels, asked.resources);
+  rejectTooMany(asked.labels, asked.resources);
   const labels = asked.labels.map((urn) => urnOf(urn, [kind.entityType], viewer));
   const resources = asked.resources.map(({ resourceUrn }) => resourceUrn);
-  await refuseMissing(resources, viewer);
-  if (op === "add") await refuseMissing(labels, viewer);
-  await refuseUnknownColumns(asked.resources, viewer, { edited: op === "remove" });
+  await rejectMissing(resources, viewer);
+  if (op === "add") await rejectMissing(labels, viewer);
+  await rejectUnknownColumns(asked.resources, viewer, { edited: op === "remove" });
   const operations = labels.map((urn) => ({
     op,
     path: [kind.list, urn],
@@ -118,8 +118,8 @@ async function writeDomain(
   viewer: Viewer,
 ): Promise<true> {
   const domains = domainUrn ? [urnOf(domainUrn, ["domain"], viewer)] : [];
-  await refuseMissing(urns, viewer);
-  await refuseMissing(domains, viewer);
+  await rejectMissing(urns, viewer);
+  await rejectMissing(domains, viewer);
   return write(
     urns.map((urn) => proposalOf(urn, "domains", { domains })),
     viewer,
@@ -156,8 +156,8 @@ async function describe(input: DescriptionInput, viewer: Viewer): Promise<true> 
       { hint: "Send a shorter one, and a link to the rest (addLink)" },
     );
   }
-  await refuseMissing([resourceUrn], viewer);
-  await refuseUnknownColumns([input], viewer);
+  await rejectMissing([resourceUrn], viewer);
+  await rejectUnknownColumns([input], viewer);
   const type = entityTypeOf(resourceUrn);
   const [aspect, field] = subResource
     ? ["editableSchemaMetadata", "description"]
@@ -187,7 +187,7 @@ async function deprecate(
   viewer: Viewer,
 ): Promise<true> {
   const { deprecated, decommissionTime, note, replacement } = input;
-  await refuseMissing(urns, viewer);
+  await rejectMissing(urns, viewer);
   const value = {
     deprecated,
     note: note ?? "",
@@ -265,7 +265,7 @@ export const labelling = {
     deprecate(input, urnsOf(input), viewer)) as Field<DeprecationInput & Resources>,
 
   batchUpdateSoftDeleted: (async (_, { input: { urns, deleted } }, viewer) => {
-    await refuseMissing(urns, viewer);
+    await rejectMissing(urns, viewer);
     return write(
       urns.map((urn) => proposalOf(urn, "status", { removed: deleted })),
       viewer,

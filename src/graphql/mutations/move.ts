@@ -16,8 +16,8 @@ import type { Viewer } from "../context.ts";
 import { memberAt } from "../mapping/mapping.ts";
 import type { Maybe } from "../maybe.ts";
 import { propertiesAspects } from "../queries/aspects-by-type.ts";
-import { domainNames, refuseTakenName } from "./unique-names.ts";
-import { patchOf, refuseMissing, urnOf, write, writeProposals } from "./writing.ts";
+import { domainNames, rejectTakenName } from "./unique-names.ts";
+import { patchOf, rejectMissing, urnOf, write, writeProposals } from "./writing.ts";
 
 interface NewParent {
   /** Path of the parent's urn in the aspect: `member` or `member/member`. */
@@ -95,14 +95,14 @@ async function takeBack(
 }
 
 /** Throws `conflict` for a domain if another domain below the parent has its name. */
-async function refuseTakenNameAt(
+async function rejectTakenNameAt(
   urn: string,
   parent: string | undefined,
   viewer: Viewer,
 ): Promise<void> {
   if (entityTypeOf(urn) !== "domain") return;
   const name = (await viewer.loader.load(urn)).aspect(aspectOf(urn))?.name;
-  if (typeof name === "string") await refuseTakenName(domainNames, { name, parent, urn }, viewer);
+  if (typeof name === "string") await rejectTakenName(domainNames, { name, parent, urn }, viewer);
 }
 
 /**
@@ -112,14 +112,14 @@ async function refuseTakenNameAt(
 export async function move(urn: string, newParent: NewParent, viewer: Viewer): Promise<true> {
   const { field, parent, type } = newParent;
   const to = parent ? urnOf(parent, [type], viewer) : undefined;
-  await refuseMissing(to === undefined ? [urn] : [urn, to], viewer);
+  await rejectMissing(to === undefined ? [urn] : [urn, to], viewer);
   if (to === urn) {
     throw new CatalogError("invalid", `"${urn}" cannot be its own parent`, {
       hint: "Name another one, or none for the top",
     });
   }
   return viewer.moving(async () => {
-    await refuseTakenNameAt(urn, to, viewer);
+    await rejectTakenNameAt(urn, to, viewer);
     if (to === undefined) return write([placed(urn, field, undefined)], viewer);
     if (await liesAbove(urn, to, field, viewer)) {
       throw new CatalogError("invalid", `"${urn}" cannot lie below "${to}", which lies below it`, {

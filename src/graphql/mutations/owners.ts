@@ -8,8 +8,8 @@ import { CatalogError } from "../../core/errors.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
-import { type LabelResource, refuseTooMany } from "./label-resources.ts";
-import { type PatchOperation, patchOf, refuseMissing, urnOf, write } from "./writing.ts";
+import { type LabelResource, rejectTooMany } from "./label-resources.ts";
+import { type PatchOperation, patchOf, rejectMissing, urnOf, write } from "./writing.ts";
 
 export interface OwnerInput {
   readonly ownerUrn: string;
@@ -91,8 +91,8 @@ export async function existingOwners(
   viewer: Viewer,
 ): Promise<readonly Owner[]> {
   const asked = inputs.map((input) => ownerOf(input, viewer));
-  await refuseMissing([...new Set(asked.map(({ owner }) => owner))], viewer);
-  await refuseMissing([...new Set(asked.flatMap(({ typeUrn }) => typeUrn ?? []))], viewer);
+  await rejectMissing([...new Set(asked.map(({ owner }) => owner))], viewer);
+  await rejectMissing([...new Set(asked.flatMap(({ typeUrn }) => typeUrn ?? []))], viewer);
   return asked;
 }
 
@@ -102,10 +102,10 @@ export async function addOwners(
   resources: readonly LabelResource[],
   viewer: Viewer,
 ): Promise<true> {
-  refuseTooMany(inputs, resources);
-  refuseColumns(resources);
+  rejectTooMany(inputs, resources);
+  rejectColumns(resources);
   const urns = resources.map(({ resourceUrn }) => resourceUrn);
-  await refuseMissing(urns, viewer);
+  await rejectMissing(urns, viewer);
   const asked = await existingOwners(inputs, viewer);
   const owners = new Map(
     (await withTypeUrns(asked, viewer)).map((one) => [kindOf(one, viewer), one]),
@@ -138,11 +138,11 @@ export async function removeOwners(
   resources: readonly LabelResource[],
   viewer: Viewer,
 ): Promise<true> {
-  refuseTooMany(asked.urns, resources);
+  rejectTooMany(asked.urns, resources);
   const named = new Set(asked.urns.map((urn) => urnOf(urn, people, viewer)));
   const typeUrn = asked.typeUrn ? urnOf(asked.typeUrn, ["ownershipType"], viewer) : undefined;
   const urns = resources.map(({ resourceUrn }) => resourceUrn);
-  await refuseMissing(urns, viewer);
+  await rejectMissing(urns, viewer);
   const proposals: Proposal[] = [];
   for (const urn of urns) {
     const operations = (await ownersOf(urn, viewer))
@@ -157,7 +157,7 @@ export async function removeOwners(
   return write(proposals, viewer);
 }
 
-function refuseColumns(resources: readonly LabelResource[]): void {
+function rejectColumns(resources: readonly LabelResource[]): void {
   const column = resources.find(({ subResource }) => subResource);
   if (column === undefined) return;
   const why = `column "${column.subResource?.slice(0, 120)}" cannot have owners`;

@@ -3,7 +3,7 @@
  * before.
  */
 import type { Viewer } from "../context.ts";
-import { proposalOf, refuseMissing, remove, urnOf, writeProposals } from "./writing.ts";
+import { proposalOf, rejectMissing, remove, urnOf, writeProposals } from "./writing.ts";
 
 export const signInQueries = { getInviteToken: createInviteToken };
 export const signInMutations = {
@@ -54,7 +54,7 @@ async function updateUserStatus(
   viewer: Viewer,
 ): Promise<string> {
   const user = urnOf(urn, ["corpuser"], viewer);
-  await refuseMissing([user], viewer);
+  await rejectMissing([user], viewer);
   const lastModified = { time: viewer.now(), actor: viewer.actor ?? user };
   await writeProposals([proposalOf(user, "corpUserStatus", { status, lastModified })], viewer);
   return user;

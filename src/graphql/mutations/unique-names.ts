@@ -49,7 +49,7 @@ const candidatesMax = 1_000;
  * Throws if another entity below the same parent has exactly the name. Callers check and write within
  * `viewer.moving`, so that two requests to one node cannot both take the name.
  */
-export async function refuseTakenName(
+export async function rejectTakenName(
   { entityType, shown, aspect, parentField, code }: Kind,
   { name, parent, urn }: Wanted,
   { catalog, loader }: Viewer,

@@ -113,7 +113,7 @@ export function urnOf(
 }
 
 /** Throws `not_found` with the first missing urn, `malformed` for too many. */
-export async function refuseMissing(urns: readonly string[], viewer: Viewer): Promise<void> {
+export async function rejectMissing(urns: readonly string[], viewer: Viewer): Promise<void> {
   if (urns.length > membersMax) {
     throw new CatalogError(
       "malformed",
@@ -137,7 +137,7 @@ export async function remove(
 ): Promise<true> {
   const { catalog, wrote, loader } = viewer;
   const caller = { actor: viewer.actor, [REQUIRED]: required };
-  await refuseMissing([urn], viewer);
+  await rejectMissing([urn], viewer);
   // An entity that cannot be deleted keeps its references.
   await catalog.delete({ urn, dryRun: true }, caller);
   // Deletes the references to it first, like DataHub.

@@ -6,7 +6,7 @@ import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { actorOf, stampOf, withoutNulls } from "../mutations/changes.ts";
-import { anyOf, proposalOf, refuseMissing, urnOf, write } from "../mutations/writing.ts";
+import { anyOf, proposalOf, rejectMissing, urnOf, write } from "../mutations/writing.ts";
 import { type EntitySource, entityOf } from "./entity-source.ts";
 import { entriesOf } from "./entity-values.ts";
 import type { PageInput } from "./pages.ts";
@@ -51,7 +51,7 @@ async function upsertCustomAssertion(
       hint: "Send one of them",
     });
   }
-  await refuseMissing([entity], viewer);
+  await rejectMissing([entity], viewer);
   const before = await assertedEntity(urn, viewer);
   const { description, externalUrl } = input;
   const stamp = stampOf(viewer);
@@ -99,7 +99,7 @@ async function reportAssertionResult(
   viewer: Viewer,
 ) {
   const urn = urnOf(given, ["assertion"], viewer);
-  await refuseMissing([urn], viewer);
+  await rejectMissing([urn], viewer);
   const asserteeUrn = await assertedEntity(urn, viewer);
   if (asserteeUrn === undefined) {
     throw new CatalogError("invalid", `"${urn}" does not say what it is about`, {
@@ -162,7 +162,7 @@ interface OperationInput {
 async function reportOperation(_: never, { input }: { input: OperationInput }, viewer: Viewer) {
   const { operationType, sourceType, customOperationType, numAffectedRows, partition } = input;
   const urn = urnOf(input.urn, ["dataset"], viewer);
-  await refuseMissing([urn], viewer);
+  await rejectMissing([urn], viewer);
   const now = viewer.now();
   const event = {
     timestampMillis: now,

@@ -4,7 +4,7 @@ import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import type { Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { withoutNulls } from "../mutations/changes.ts";
-import { proposalOf, refuseMissing, remove, urnOf, write } from "../mutations/writing.ts";
+import { proposalOf, rejectMissing, remove, urnOf, write } from "../mutations/writing.ts";
 import { type PageInput, pageOf, rowTest } from "./pages.ts";
 import type { FacetFilter } from "./token-filter.ts";
 
@@ -82,7 +82,7 @@ export const policyMutations = {
     viewer: Viewer,
   ) {
     const urn = urnOf(text, [TYPE], viewer);
-    await refuseMissing([urn], viewer);
+    await rejectMissing([urn], viewer);
     return put(urn, input, viewer);
   },
 

@@ -41,7 +41,7 @@ export const takesAsOf = ({ parameters }: Endpoint): boolean =>
   parameters?.some(({ name }) => name === POSITION) === true;
 
 /** Throws `malformed` for an as-of parameter of an endpoint that would ignore it. */
-export function refuseAsOf(endpoint: Endpoint, rawQuery: string): void {
+export function rejectAsOf(endpoint: Endpoint, rawQuery: string): void {
   if (!rawQuery.includes("asOf") || takesAsOf(endpoint)) return;
   const names = new Set(rawQuery.split("&").map((pair) => pair.split("=", 1)[0]));
   const given = [POSITION, TIME].find((name) => names.has(name));

@@ -10,7 +10,7 @@ import { explainUnrouted, methodsAt, type NotFoundRules } from "../response/not-
 import type { RouteTable } from "../route-table.ts";
 import type { ApiRequest, Endpoint } from "../schemas/endpoint.ts";
 import { takesJson } from "./accept.ts";
-import { refuseAsOf } from "./as-of-parameters.ts";
+import { rejectAsOf } from "./as-of-parameters.ts";
 import { type CallerRules, readCaller } from "./caller/caller.ts";
 import { readConditions } from "./condition-headers.ts";
 import { readParameters } from "./parameters.ts";
@@ -89,7 +89,7 @@ export function receive(
   if (endpoint?.access === "operator" && subject === undefined) admitOperator(request, rules);
   if (endpoint === undefined || protocol === undefined) {
     const { rawQuery } = addressOf(request);
-    if (endpoint !== undefined) refuseAsOf(endpoint, rawQuery);
+    if (endpoint !== undefined) rejectAsOf(endpoint, rawQuery);
     // Clients of /openapi encode blanks as forms do.
     const plusIsBlank = endpoint?.path.startsWith("/openapi/") === true;
     const query = parseQuery(rawQuery, plusIsBlank);
@@ -109,10 +109,10 @@ export function receive(
   if (!takesJson(headers.accept)) throw unacceptable(headers.accept ?? "", state);
   const method = headers["x-restli-method"];
   if (method !== undefined && String(method).toUpperCase() !== endpoint.kind.toUpperCase()) {
-    throw refuseUnrouted(request, state, rules);
+    throw rejectUnrouted(request, state, rules);
   }
   const { rawKey, rawQuery, action } = addressOf(request);
-  refuseAsOf(endpoint, rawQuery);
+  rejectAsOf(endpoint, rawQuery);
   // With two actions, a proxy may have checked the other one.
   if (action !== undefined && rawQuery.indexOf(ACTION) !== rawQuery.lastIndexOf(ACTION)) {
     parseQuery(rawQuery, protocol.plusIsBlank).one("action");
@@ -178,7 +178,7 @@ export function allowedAt(request: IncomingMessage, table: RouteTable): string |
 }
 
 /** The error for a request without endpoint; also stores the details of its response. */
-export function refuseUnrouted(
+export function rejectUnrouted(
   request: IncomingMessage,
   state: RequestState,
   rules: Pick<RequestRules, "table" | "recordPrefix">,

@@ -25,7 +25,7 @@ interface Verdict {
 }
 
 /** Node calls it for an `Expect` header that is not 100-continue; the body is not read. */
-export function refuseExpectation(
+export function rejectExpectation(
   request: IncomingMessage,
   response: ServerResponse,
   { recordPrefix }: { readonly recordPrefix: string },

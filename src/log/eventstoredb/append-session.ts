@@ -134,7 +134,7 @@ export function openAppendSession(options: SessionOptions): AppendSession {
       } catch (error) {
         call = undefined;
         noteBreak(error);
-        refuseLate();
+        rejectLate();
         await pause(Math.min(50 * 2 ** breaks, PAUSE_MS_MAX), closing.signal);
       }
     }
@@ -203,7 +203,7 @@ export function openAppendSession(options: SessionOptions): AppendSession {
     flyingBytes = 0;
     ended?.cancel();
     noteBreak(error);
-    refuseLate();
+    rejectLate();
     // Even without pending appends, to detect when the server is back.
     if (!opening && !closing.signal.aborted) void reopen();
   }
@@ -247,7 +247,7 @@ export function openAppendSession(options: SessionOptions): AppendSession {
     if (done.size > 0) queue = queue.filter((flight) => !done.has(flight));
   }
 
-  function refuseLate(): void {
+  function rejectLate(): void {
     const now = performance.now();
     const late = (flight: Flight): boolean => now - flight.begun > connection.deadlineMs;
     if (!queue.some(late)) return;
@@ -259,7 +259,7 @@ export function openAppendSession(options: SessionOptions): AppendSession {
   }
 
   function look(): void {
-    refuseLate();
+    rejectLate();
     const [oldest] = flying.values();
     if (oldest !== undefined && performance.now() - oldest.begun > connection.deadlineMs) {
       breakOff(new Error("4 DEADLINE_EXCEEDED: deadline of a write"));

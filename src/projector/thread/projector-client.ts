@@ -86,7 +86,7 @@ export async function startProjectorThread(
   let ended: "closed" | "given up" | undefined;
   const listeners: ((positions: Readonly<Record<string, Position>>) => void)[] = [];
   const waits = createWaits();
-  const stuck = createStuckViews(waits.refuseStuck);
+  const stuck = createStuckViews(waits.rejectStuck);
   const wakeUps = createWakeUps(() => {
     if (running) thread?.connection.notify("wake", undefined);
     return running;
@@ -348,7 +348,7 @@ function createWaits() {
     refuse(error: Error): void {
       for (const { reject } of waiting) reject(error);
     },
-    refuseStuck(name: string): void {
+    rejectStuck(name: string): void {
       for (const { view, stuck } of waiting) if (view === name) stuck?.();
     },
   };

@@ -49,11 +49,11 @@ export function systemOf({ systemMetadata: sent }: Proposal): Partial<SystemMeta
   const { lastObserved, pipelineName, registryName, registryVersion, properties } = sent;
   // An empty run id counts as absent.
   const runId = sent.runId === "" ? undefined : sent.runId;
-  for (const text of [runId, pipelineName, registryName, registryVersion]) refuseHalf(text);
+  for (const text of [runId, pipelineName, registryName, registryVersion]) rejectHalf(text);
   for (const name in properties) {
-    refuseHalf(name);
+    rejectHalf(name);
     // Safe lookup: the loop yields the members of the object.
-    refuseHalf(properties[name]);
+    rejectHalf(properties[name]);
   }
   return { lastObserved, runId, pipelineName, registryName, registryVersion, properties };
 }
@@ -62,7 +62,7 @@ export function systemOf({ systemMetadata: sent }: Proposal): Partial<SystemMeta
  * Rejects text that the log would store differently, because a search for the sent text would not
  * find it.
  */
-function refuseHalf(text: string | undefined): void {
+function rejectHalf(text: string | undefined): void {
   if (text === undefined || text.isWellFormed()) return;
   throw new CatalogError(
     "malformed",

@@ -9,7 +9,7 @@ import { labelOf } from "../../labels.ts";
 const OWN = /^annals-/i;
 
 /** Throws `invalid` if a client's proposal has a reserved header. */
-export function refuseOwnHeaders(proposals: readonly Proposal[]): void {
+export function rejectOwnHeaders(proposals: readonly Proposal[]): void {
   for (const [index, proposal] of proposals.entries()) {
     if (proposal.headers === undefined) continue;
     const own = Object.keys(proposal.headers).find((name) => OWN.test(name));

@@ -42,7 +42,7 @@ import {
   systemOf,
 } from "./proposal-parts.ts";
 import type { Addressed, ProposalValidation, ValidatedProposal } from "./validated-proposal.ts";
-import { conditionsOf, refuseConditions } from "./write-conditions.ts";
+import { conditionsOf, rejectConditions } from "./write-conditions.ts";
 
 type CheckedValue = Extract<Checked, { readonly ok: true }>;
 
@@ -134,7 +134,7 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
         );
       }
       const conditions = conditionsOf(proposal);
-      if (aspect.timeseries) refuseConditions(proposal, `the timeseries aspect "${aspect.name}"`);
+      if (aspect.timeseries) rejectConditions(proposal, `the timeseries aspect "${aspect.name}"`);
       const command: AspectCommand = {
         aspect: aspect.name,
         kind: KINDS[proposal.changeType],
@@ -200,7 +200,7 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
       checkedValue(aspect, value, proposal.changeType === "RESTATE" ? undefined : others);
     if (proposal.changeType === "PATCH") {
       const patch = parsePatch(sent, patchRules, aspect.name);
-      refuseUnknownFields(patch, aspect);
+      rejectUnknownFields(patch, aspect);
       if (aspect.name === entity.keyAspect) {
         const { key } = addresses.readable(urn);
         return (current) =>
@@ -212,7 +212,7 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
         labelled(label, () => {
           const previous = current?.value;
           const checked = check(applyPatch(previous, patch, stamp));
-          refuseNewUrns(aspect, checked, previous);
+          rejectNewUrns(aspect, checked, previous);
           return checkedByRules(aspect, checked.value, {
             ...rule,
             previous,
@@ -224,12 +224,12 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
     if (aspect.name === entity.keyAspect) return keyOf(urn, aspect, sent);
     const checked = check(sent);
     // Events have no previous value.
-    if (aspect.timeseries) refuseNewUrns(aspect, checked, undefined);
+    if (aspect.timeseries) rejectNewUrns(aspect, checked, undefined);
     if (looksBack(aspect.name)) {
       return (current, sibling) =>
         labelled(label, () => {
           const previous = current?.value;
-          refuseNewUrns(aspect, checked, previous);
+          rejectNewUrns(aspect, checked, previous);
           return checkedByRules(aspect, checked.value, { ...rule, previous, sibling });
         });
     }
@@ -240,7 +240,7 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
     return (current) =>
       labelled(label, () => {
         const previous = current?.value;
-        refuseNewUrns(aspect, checked, previous);
+        rejectNewUrns(aspect, checked, previous);
         return allowed(aspect, validated, { ...rule, previous });
       });
   }
@@ -249,7 +249,7 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
    * Fields that are not in the schema are removed from a sent value; in a patch they are an error,
    * because the patch would change nothing.
    */
-  function refuseUnknownFields({ operations }: Patch, { name, record }: Aspect): void {
+  function rejectUnknownFields({ operations }: Patch, { name, record }: Aspect): void {
     const type = model.types.get(record);
     if (type?.kind !== "record") return;
     const fields = new Set(type.fields.map((field) => field.name));
@@ -313,7 +313,7 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
   }
 
   /** Throws for wrong urns, except those that the aspect already has: older values stay writable. */
-  function refuseNewUrns(
+  function rejectNewUrns(
     aspect: Aspect,
     { wrongUrns }: CheckedValue,
     previous: JsonObject | undefined,

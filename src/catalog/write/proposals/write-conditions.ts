@@ -34,7 +34,7 @@ export function conditionsOf({ headers, changeType }: Proposal): Conditions {
 }
 
 /** Throws `invalid` if a proposal for `what`, which allows no conditions, has any. */
-export function refuseConditions({ headers = {} }: Proposal, what: string): void {
+export function rejectConditions({ headers = {} }: Proposal, what: string): void {
   const known = Object.values(HEADERS).map((name) => name.toLowerCase());
   const name = Object.keys(headers).find((header) => known.includes(header.toLowerCase()));
   if (name === undefined) return;

@@ -16,14 +16,14 @@ import {
   storedAspect,
 } from "../changes.ts";
 import { globalView } from "../settings/user-settings.ts";
-import { refuseMissing, remove, urnOf } from "../writing.ts";
+import { rejectMissing, remove, urnOf } from "../writing.ts";
 
 const ACCOUNT = "SERVICE_ACCOUNT";
 
 /** The urn of a service account. Throws `malformed` for another user, `not_found` for an unknown one. */
 async function accountOf(text: string, viewer: Viewer): Promise<string> {
   const urn = urnOf(text, ["corpuser"], viewer);
-  await refuseMissing([urn], viewer);
+  await rejectMissing([urn], viewer);
   const { aspect } = await viewer.loader.load(urn);
   if (stringsIn(aspect("subTypes")?.typeNames).includes(ACCOUNT)) return urn;
   throw new CatalogError("malformed", `"${urn}" is not a service account`, {
@@ -85,7 +85,7 @@ export const profileMutations = {
   ) {
     const urn = urnOf(text, ["corpuser"], viewer);
     if (urn !== viewer.actor) await requirePrivilege(toEditProfiles, viewer);
-    await refuseMissing([urn], viewer);
+    await rejectMissing([urn], viewer);
     const { platformUrns: platforms, personaUrn: persona, ...rest } = input;
     const changed = given({ ...rest, platforms, persona });
     const change = (stored: JsonObject) => ({ ...stored, ...changed });
@@ -100,7 +100,7 @@ export const profileMutations = {
   ) {
     const urn = urnOf(text, ["corpGroup"], viewer);
     await requirePrivilege(toEditProfiles, viewer);
-    await refuseMissing([urn], viewer);
+    await rejectMissing([urn], viewer);
     const change = (stored: JsonObject) => ({ ...stored, ...given(input) });
     await changeAspect(urn, "corpGroupEditableInfo", change, viewer);
     return entityOf(urn);
@@ -144,7 +144,7 @@ export const ownershipTypeMutations = {
     if (!urn.includes(":__system__")) {
       return remove(urn, viewer, undefined, deleteReferences === false);
     }
-    await refuseMissing([urn], viewer);
+    await rejectMissing([urn], viewer);
     const change = (stored: JsonObject) => ({ ...stored, removed: true });
     return changeAspect(urn, "status", change, viewer);
   },

@@ -6,7 +6,7 @@ import type { Viewer } from "../../context.ts";
 import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { createEntity, given, stampOf, storedAspect } from "../changes.ts";
-import { proposalOf, refuseMissing, urnOf, write } from "../writing.ts";
+import { proposalOf, rejectMissing, urnOf, write } from "../writing.ts";
 
 const SOURCE = "dataHubIngestionSource";
 const REQUEST = "dataHubExecutionRequest";
@@ -58,7 +58,7 @@ export const executionMutations = {
   ) {
     const source = urnOf(input.ingestionSourceUrn, [SOURCE], viewer);
     const urn = urnOf(input.executionRequestUrn, [REQUEST], viewer);
-    await refuseMissing([urn], viewer);
+    await rejectMissing([urn], viewer);
     const { config } = await storedAspect(source, "dataHubIngestionSourceInfo", viewer);
     const value = {
       signal: "KILL",

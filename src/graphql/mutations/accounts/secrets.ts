@@ -5,7 +5,7 @@ import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { type EntitySource, entityOf } from "../../queries/entity-source.ts";
 import { createEntity, given, stampOf } from "../changes.ts";
-import { proposalOf, refuseMissing, remove, urnOf, write } from "../writing.ts";
+import { proposalOf, rejectMissing, remove, urnOf, write } from "../writing.ts";
 
 const TYPE = "dataHubSecret";
 const VALUE = "dataHubSecretValue";
@@ -33,7 +33,7 @@ export const secretMutations = {
     viewer: Viewer,
   ) {
     const urn = urnOf(input.urn, [TYPE], viewer);
-    await refuseMissing([urn], viewer);
+    await rejectMissing([urn], viewer);
     await write([proposalOf(urn, VALUE, secretOf(input, viewer))], viewer);
     return urn;
   },

@@ -8,7 +8,7 @@ import type { Maybe } from "../../maybe.ts";
 import { shownType } from "../../schema/entity-types.ts";
 import { given, stampOf } from "../changes.ts";
 import { operationsOf, updating } from "../declared.ts";
-import { patchOf, refuseMissing, urnOf, write } from "../writing.ts";
+import { patchOf, rejectMissing, urnOf, write } from "../writing.ts";
 
 interface EmbedInput {
   readonly urn: string;
@@ -40,7 +40,7 @@ interface StageArgs {
 const invalid = (message: string, hint: string) => new CatalogError("invalid", message, { hint });
 
 /** Throws `invalid` unless the stage applies to the entity's type and may follow its current stage. */
-async function refuseStage(urn: string, stage: string, { loader }: Viewer): Promise<void> {
+async function rejectStage(urn: string, stage: string, { loader }: Viewer): Promise<void> {
   const info = (await loader.load(stage)).aspect("lifecycleStageTypeInfo") ?? {};
   const entityType = entityTypeOf(urn);
   const types = stringsIn(info.entityTypes);
@@ -62,8 +62,8 @@ async function setLifecycleStage(_: never, args: StageArgs, viewer: Viewer): Pro
   const stage = lifecycleStageUrn?.trim()
     ? urnOf(lifecycleStageUrn, ["lifecycleStageType"], viewer)
     : undefined;
-  await refuseMissing(stage === undefined ? [urn] : [urn, stage], viewer);
-  if (stage !== undefined) await refuseStage(urn, stage, viewer);
+  await rejectMissing(stage === undefined ? [urn] : [urn, stage], viewer);
+  if (stage !== undefined) await rejectStage(urn, stage, viewer);
   const operations = operationsOf({
     lifecycleStage: stage ?? null,
     lifecycleLastUpdated: stampOf(viewer),

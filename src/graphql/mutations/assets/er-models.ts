@@ -5,8 +5,8 @@ import type { Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
 import { given, stampOf } from "../changes.ts";
-import { create, deleting, operationsOf, refuseBlank } from "../declared.ts";
-import { anyOf, patchOf, type Required, refuseMissing, urnOf, write } from "../writing.ts";
+import { create, deleting, operationsOf, rejectBlank } from "../declared.ts";
+import { anyOf, patchOf, type Required, rejectMissing, urnOf, write } from "../writing.ts";
 
 interface Properties {
   readonly name: string;
@@ -38,7 +38,7 @@ const repeats = (texts: readonly unknown[]): boolean => new Set(texts).size < te
 /** A column that several columns of the other end refer to makes its end the side of many. */
 function relationshipOf(input: Properties, viewer: Viewer) {
   const { name, erModelRelationshipCardinality: cardinality } = input;
-  refuseBlank(name);
+  rejectBlank(name);
   const mappings = (input.relationshipFieldmappings ?? []).map((one) => {
     const { sourceField, destinationField } = one;
     if (sourceField && destinationField) return { sourceField, destinationField };
@@ -104,12 +104,12 @@ async function updateERModelRelationship(
   viewer: Viewer,
 ): Promise<true> {
   const urn = urnOf(text, ["erModelRelationship"], viewer);
-  await refuseMissing([urn], viewer);
+  await rejectMissing([urn], viewer);
   const { properties, editableProperties } = input;
   const proposals = [];
   if (properties) {
     const value = relationshipOf(properties, viewer);
-    await refuseMissing([value.source, value.destination], viewer);
+    await rejectMissing([value.source, value.destination], viewer);
     const members = operationsOf({ ...value });
     proposals.push(patchOf(urn, "erModelRelationshipProperties", members));
   }

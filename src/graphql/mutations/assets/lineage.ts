@@ -9,7 +9,7 @@ import type { Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { stampOf } from "../changes.ts";
 import { distinct } from "../declared.ts";
-import { anyOf, type PatchOperation, patchOf, refuseMissing, write } from "../writing.ts";
+import { anyOf, type PatchOperation, patchOf, rejectMissing, write } from "../writing.ts";
 
 interface LineageEdge {
   readonly downstreamUrn: string;
@@ -117,7 +117,7 @@ async function updateLineage(_: never, { input }: { input: LineageInput }, viewe
     ...input.edgesToRemove.map((edge) => ({ op: "remove" as const, edge })),
   ].flatMap(({ op, edge }) => (edge ? [{ op, edge, location: locationOf(edge) }] : []));
   const ends = distinct(edges.flatMap(({ edge }) => [edge.downstreamUrn, edge.upstreamUrn]));
-  await refuseMissing(ends, viewer);
+  await rejectMissing(ends, viewer);
   /** By holder and aspect, so that each aspect is written once. */
   const patches = new Map<string, { urn: string; aspect: string; operations: PatchOperation[] }>();
   for (const { op, edge, location } of edges) {

@@ -5,7 +5,7 @@ import type { Viewer } from "../../context.ts";
 import { objectsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { given, stampOf } from "../changes.ts";
-import { refuseMissing, rewrite } from "../writing.ts";
+import { rejectMissing, rewrite } from "../writing.ts";
 
 interface LinkInput {
   readonly linkUrl: string;
@@ -45,7 +45,7 @@ const adding =
   (upsert: boolean) =>
   async (_: never, { input }: { input: LinkInput }, viewer: Viewer) => {
     const { resourceUrn, linkUrl, label } = input;
-    await refuseMissing([resourceUrn], viewer);
+    await rejectMissing([resourceUrn], viewer);
     const same = isLink(linkUrl, label);
     const compute = async (stored: JsonObject | undefined) => {
       const elements = objectsIn(stored?.elements);
@@ -67,7 +67,7 @@ const taken = ({ linkUrl, label }: LinkInput) =>
 /** Removes the links with the URL, or only the one with the label. */
 async function removeLink(_: never, { input }: { input: LinkRemoval }, viewer: Viewer) {
   const { resourceUrn, linkUrl, label } = input;
-  await refuseMissing([resourceUrn], viewer);
+  await rejectMissing([resourceUrn], viewer);
   const removed = label ? isLink(linkUrl, label) : ({ url }: JsonObject) => url === linkUrl;
   const compute = async (stored: JsonObject | undefined) => {
     const elements = objectsIn(stored?.elements);
@@ -78,7 +78,7 @@ async function removeLink(_: never, { input }: { input: LinkRemoval }, viewer: V
 
 async function updateLink(_: never, { input }: { input: LinkUpdate }, viewer: Viewer) {
   const { resourceUrn, linkUrl, label, currentUrl, currentLabel } = input;
-  await refuseMissing([resourceUrn], viewer);
+  await rejectMissing([resourceUrn], viewer);
   const before = isLink(currentUrl, currentLabel);
   const after = isLink(linkUrl, label);
   const compute = async (stored: JsonObject | undefined) => {

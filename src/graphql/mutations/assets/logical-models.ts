@@ -11,14 +11,14 @@ import type { Viewer } from "../../context.ts";
 import { memberAt, objectsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { stampOf } from "../changes.ts";
-import { distinct, operationsOf, refuseBlank } from "../declared.ts";
-import { refuseUnknownColumns } from "../label-resources.ts";
+import { distinct, operationsOf, rejectBlank } from "../declared.ts";
+import { rejectUnknownColumns } from "../label-resources.ts";
 import {
   anyOf,
   patchOf,
   proposalOf,
   type Required,
-  refuseMissing,
+  rejectMissing,
   urnOf,
   write,
 } from "../writing.ts";
@@ -36,7 +36,7 @@ const childrenMax = 1_000;
 const malformed = (message: string, hint: string) =>
   new CatalogError("malformed", message, { hint });
 
-function refuseColumns(columns: readonly ColumnInput[]): void {
+function rejectColumns(columns: readonly ColumnInput[]): void {
   if (columns.length === 0) throw malformed("columns is empty", "Send at least one column");
   const paths = columns.map(({ fieldPath }) => fieldPath);
   const twice = paths.find((path, i) => path.trim() === "" || paths.indexOf(path) < i);
@@ -66,12 +66,12 @@ async function platformProposal(urn: string, viewer: Viewer): Promise<Proposal |
     const value = { name, type: "OTHERS", datasetNameDelimiter: ".", displayName: name };
     return proposalOf(urn, "dataPlatformInfo", { ...value, logical: true });
   }
-  refusePhysical(urn, info);
+  rejectPhysical(urn, info);
   return undefined;
 }
 
 /** Throws `malformed` for a platform that holds other datasets than logical models. */
-function refusePhysical(platform: string, info: JsonObject | undefined): void {
+function rejectPhysical(platform: string, info: JsonObject | undefined): void {
   const name = nameOf(platform);
   if (info?.logical === true || name === "logical") return;
   throw malformed(`platform "${name}" is not logical`, "Send another platform, or leave it out");
@@ -100,8 +100,8 @@ interface ModelInput {
 
 async function createLogicalModel(_: never, { input }: { input: ModelInput }, viewer: Viewer) {
   const { name, displayName, env, columns } = input;
-  refuseBlank(name);
-  refuseColumns(columns);
+  rejectBlank(name);
+  rejectColumns(columns);
   const { namespace } = viewer;
   const platformName = input.platform?.trim() || "logical";
   const platform = platformName.startsWith("urn:")
@@ -168,8 +168,8 @@ async function updateLogicalModelSchema(
   viewer: Viewer,
 ): Promise<true> {
   const urn = urnOf(input.urn, ["dataset"], viewer);
-  refuseColumns(input.columns);
-  await refuseMissing([urn], viewer);
+  rejectColumns(input.columns);
+  await rejectMissing([urn], viewer);
   const model = await viewer.loader.load(urn);
   const schema = model.aspect("schemaMetadata");
   if (schema === undefined) {
@@ -177,7 +177,7 @@ async function updateLogicalModelSchema(
   }
   // The privilege for logical models allows no change of other datasets.
   const platform = String(model.key().platform);
-  refusePhysical(platform, (await viewer.loader.load(platform)).aspect("dataPlatformInfo"));
+  rejectPhysical(platform, (await viewer.loader.load(platform)).aspect("dataPlatformInfo"));
   const fields = fieldsOf(input.columns);
   const types = new Map(fields.map(({ fieldPath, type }) => [fieldPath, JSON.stringify(type)]));
   const ended = new Set(
@@ -210,12 +210,12 @@ const toLink = (urns: readonly string[]): Required => [
 ];
 
 /** Throws `not_found` for a missing dataset, `malformed` for a missing column. */
-async function refuseMissingEnds(urns: readonly string[], viewer: Viewer): Promise<void> {
-  await refuseMissing(distinct(urns.map(datasetOf)), viewer);
+async function rejectMissingEnds(urns: readonly string[], viewer: Viewer): Promise<void> {
+  await rejectMissing(distinct(urns.map(datasetOf)), viewer);
   const columns = urns
     .filter((urn) => entityTypeOf(urn) === "schemaField")
     .map((urn) => columnOf(urn, viewer));
-  await refuseUnknownColumns(
+  await rejectUnknownColumns(
     columns.map(({ dataset, fieldPath }) => ({
       ...{ resourceUrn: dataset, subResource: fieldPath, subResourceType: "DATASET_FIELD" },
     })),
@@ -230,12 +230,12 @@ async function setLogicalParent(
 ): Promise<true> {
   const urn = urnOf(input.resourceUrn, ["dataset", "schemaField"], viewer);
   if (!input.parentUrn) {
-    await refuseMissingEnds([urn], viewer);
+    await rejectMissingEnds([urn], viewer);
     return write([unlinked(urn)], viewer, toLink([urn]));
   }
   const parent = urnOf(input.parentUrn, [entityTypeOf(urn)], viewer);
   if (parent === urn) throw malformed(`"${urn}" cannot be its own parent`, "Send another parent");
-  await refuseMissingEnds([urn, parent], viewer);
+  await rejectMissingEnds([urn, parent], viewer);
   return write([linked(urn, parent, viewer)], viewer, toLink([urn, parent]));
 }
 
@@ -261,7 +261,7 @@ async function linkPhysicalChild(
     above: columnUrn(parent, parentFieldPath, viewer),
   }));
   const ends = pairs.flatMap(({ own, above }) => [own, above]);
-  await refuseMissingEnds([child, parent, ...ends], viewer);
+  await rejectMissingEnds([child, parent, ...ends], viewer);
   const proposals = pairs.map(({ own, above }) => linked(own, above, viewer));
   return write([linked(child, parent, viewer), ...proposals], viewer, toLink([child, parent]));
 }
@@ -272,7 +272,7 @@ async function unlinkPhysicalChild(
   viewer: Viewer,
 ): Promise<true> {
   const child = urnOf(input.childUrn, ["dataset"], viewer);
-  await refuseMissing([child], viewer);
+  await rejectMissing([child], viewer);
   const columns = await linkedColumns(child, viewer);
   const proposals = [unlinked(child), ...columns.map(({ urn }) => unlinked(urn))];
   return write(proposals, viewer, toLink([child]));

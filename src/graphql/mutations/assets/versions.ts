@@ -6,7 +6,7 @@ import type { Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
 import { stampOf } from "../changes.ts";
-import { patchOf, proposalOf, refuseMissing, urnOf, write } from "../writing.ts";
+import { patchOf, proposalOf, rejectMissing, urnOf, write } from "../writing.ts";
 
 interface LinkInput {
   readonly versionSet: string;
@@ -40,7 +40,7 @@ const sourceStampOf = ({ sourceTimestamp, sourceCreator }: LinkInput, { namespac
 async function linkAssetVersion(_: never, { input }: { input: LinkInput }, viewer: Viewer) {
   const set = urnOf(input.versionSet, ["versionSet"], viewer);
   const urn = input.linkedEntity;
-  await refuseMissing([urn], viewer);
+  await rejectMissing([urn], viewer);
   const [found] = await viewer.catalog.findEntities([set], ["versionSetProperties"]);
   const [properties] = found?.aspects ?? [];
   const linked = (await viewer.loader.load(urn)).aspect("versionProperties");
@@ -90,7 +90,7 @@ async function unlinkAssetVersion(_: never, { input }: { input: UnlinkInput }, v
   const { catalog, loader } = viewer;
   const set = urnOf(input.versionSet ?? "", ["versionSet"], viewer);
   const urn = input.unlinkedEntity ?? "";
-  await refuseMissing([set, urn], viewer);
+  await rejectMissing([set, urn], viewer);
   const [found] = await catalog.findEntities([set], ["versionSetProperties"]);
   const [properties] = found?.aspects ?? [];
   if ((await loader.load(urn)).aspect("versionProperties")?.versionSet !== set) {

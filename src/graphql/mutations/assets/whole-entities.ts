@@ -10,13 +10,13 @@ import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
 import { actorOf, given, stampOf } from "../changes.ts";
 import { operationsOf, ownershipOf } from "../declared.ts";
-import { refuseUnknownColumns } from "../label-resources.ts";
+import { rejectUnknownColumns } from "../label-resources.ts";
 import { existingOwners } from "../owners.ts";
 import {
   type PatchOperation,
   patchOf,
   proposalOf,
-  refuseMissing,
+  rejectMissing,
   urnOf,
   write,
 } from "../writing.ts";
@@ -70,7 +70,7 @@ type Part<Name extends keyof EntityUpdate> = (
 
 async function existingTags({ tags }: Tags, viewer: Viewer) {
   const urns = (tags ?? []).map(({ tag }) => urnOf(tag.urn, ["tag"], viewer));
-  await refuseMissing([...new Set(urns)], viewer);
+  await rejectMissing([...new Set(urns)], viewer);
   return { tags: urns.map((tag) => ({ tag })) };
 }
 
@@ -114,7 +114,7 @@ const institutionalMemory: Part<"institutionalMemory"> = async (urn, { elements 
 
 const editableSchemaMetadata: Part<"editableSchemaMetadata"> = async (urn, value, viewer) => {
   const columns = value.editableSchemaFieldInfo;
-  await refuseUnknownColumns(
+  await rejectUnknownColumns(
     columns.map(({ fieldPath }) => ({
       ...{ resourceUrn: urn, subResource: fieldPath, subResourceType: "DATASET_FIELD" },
     })),
@@ -174,7 +174,7 @@ const updatingWhole =
     viewer: Viewer,
   ) => {
     const urn = urnOf(text, [entityType], viewer);
-    await refuseMissing([urn], viewer);
+    await rejectMissing([urn], viewer);
     await write(await proposalsFor(entityType, urn, input, viewer), viewer);
     return entityOf(urn);
   };
@@ -192,7 +192,7 @@ async function updateDatasets(
 ) {
   const members = input.map((one) => ({ ...one, urn: urnOf(one.urn, ["dataset"], viewer) }));
   const urns = members.map(({ urn }) => urn);
-  await refuseMissing(urns, viewer);
+  await rejectMissing(urns, viewer);
   const repeated = urns.find((urn, i) => urns.indexOf(urn) < i);
   if (repeated !== undefined) {
     throw new CatalogError("malformed", `"${repeated}" occurs twice in the batch`, {

@@ -13,7 +13,7 @@ import {
 } from "../declared.ts";
 import { move } from "../move.ts";
 import { existingOwners, type OwnerInput } from "../owners.ts";
-import { patchOf, refuseMissing, urnOf, write } from "../writing.ts";
+import { patchOf, rejectMissing, urnOf, write } from "../writing.ts";
 
 interface NewDocument {
   readonly id?: Maybe<string>;
@@ -30,7 +30,7 @@ interface NewDocument {
 
 const textCharactersMax = 1_000_000;
 
-function refuseLongText(text: string): void {
+function rejectLongText(text: string): void {
   if (text.length <= textCharactersMax) return;
   throw new CatalogError(
     "malformed",
@@ -46,7 +46,7 @@ const subTypesOf = (subType: Maybe<string>) => ({ typeNames: subType ? [subType]
 
 export function documentInfo(input: NewDocument, viewer: Viewer) {
   const { title, contents, state, parentDocument, relatedAssets, relatedDocuments } = input;
-  refuseLongText(contents.text);
+  rejectLongText(contents.text);
   const stamp = stampOf(viewer);
   return given({
     title,
@@ -112,8 +112,8 @@ const changing =
   async (_, { input }, viewer) => {
     const urn = urnOf(input.urn, ["document"], viewer);
     const { relatedAssets, relatedDocuments, contents } = input;
-    if (contents) refuseLongText(contents.text);
-    await refuseMissing(
+    if (contents) rejectLongText(contents.text);
+    await rejectMissing(
       [urn, ...distinct([...(relatedAssets ?? []), ...(relatedDocuments ?? [])])],
       viewer,
     );
@@ -160,7 +160,7 @@ export const documentMutations = {
   /** A soft delete: the document can be restored. */
   async deleteDocument(_: never, { urn: text }: { readonly urn: string }, viewer: Viewer) {
     const urn = urnOf(text, ["document"], viewer);
-    await refuseMissing([urn], viewer);
+    await rejectMissing([urn], viewer);
     const operation = { op: "add", path: ["removed"], value: true } as const;
     return write([patchOf(urn, "status", [operation])], viewer, [
       { privileges: [["DELETE_ENTITY"], ["MANAGE_DOCUMENTS"]], urns: [urn] },

@@ -9,7 +9,7 @@ import type { Maybe } from "../../maybe.ts";
 import { stampOf } from "../changes.ts";
 import { operationsOf } from "../declared.ts";
 import { move } from "../move.ts";
-import { patchOf, proposalOf, refuseMissing, urnOf, write } from "../writing.ts";
+import { patchOf, proposalOf, rejectMissing, urnOf, write } from "../writing.ts";
 import { documentInfo, placeBelow } from "./documents.ts";
 
 interface FileInput {
@@ -97,7 +97,7 @@ export async function importDocumentsFromFiles(
     });
   }
   if (parentDocumentUrn) {
-    await refuseMissing([urnOf(parentDocumentUrn, ["document"], viewer)], viewer);
+    await rejectMissing([urnOf(parentDocumentUrn, ["document"], viewer)], viewer);
   }
   const errors: string[] = [];
   const documentUrns: string[] = [];

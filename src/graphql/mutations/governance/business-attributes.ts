@@ -6,10 +6,10 @@ import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
 import { columnOf, columnType } from "../assets/columns.ts";
 import { given, stampOf } from "../changes.ts";
-import { create, deleting, distinct, operationsOf, refuseBlank } from "../declared.ts";
-import { type LabelResource, refuseUnknownColumns } from "../label-resources.ts";
-import { attributeNames, refuseTakenName } from "../unique-names.ts";
-import { anyOf, patchOf, proposalOf, refuseMissing, urnOf, write } from "../writing.ts";
+import { create, deleting, distinct, operationsOf, rejectBlank } from "../declared.ts";
+import { type LabelResource, rejectUnknownColumns } from "../label-resources.ts";
+import { attributeNames, rejectTakenName } from "../unique-names.ts";
+import { anyOf, patchOf, proposalOf, rejectMissing, urnOf, write } from "../writing.ts";
 
 interface AttributeInput {
   readonly id?: Maybe<string>;
@@ -43,8 +43,8 @@ async function updateBusinessAttribute(
 ) {
   const urn = urnOf(text, ["businessAttribute"], viewer);
   const { name, description } = input;
-  refuseBlank(name);
-  await refuseMissing([urn], viewer);
+  rejectBlank(name);
+  await rejectMissing([urn], viewer);
   const operations = operationsOf({
     // The field path is the name, as of a column.
     ...(name && { name, fieldPath: name }),
@@ -53,7 +53,7 @@ async function updateBusinessAttribute(
     lastModified: stampOf(viewer),
   });
   await viewer.moving(async () => {
-    if (name) await refuseTakenName(attributeNames, { name, parent: undefined, urn }, viewer);
+    if (name) await rejectTakenName(attributeNames, { name, parent: undefined, urn }, viewer);
     await write([patchOf(urn, "businessAttributeInfo", operations)], viewer, [
       anyOf(["MANAGE_BUSINESS_ATTRIBUTE", "CREATE_BUSINESS_ATTRIBUTE", "EDIT_ENTITY"], [urn]),
     ]);
@@ -76,9 +76,9 @@ async function addBusinessAttribute(
   viewer: Viewer,
 ): Promise<true> {
   const businessAttributeUrn = urnOf(input.businessAttributeUrn, ["businessAttribute"], viewer);
-  await refuseMissing([businessAttributeUrn], viewer);
+  await rejectMissing([businessAttributeUrn], viewer);
   const columns = input.resourceUrn.map(({ resourceUrn }) => columnOf(resourceUrn, viewer));
-  await refuseUnknownColumns(
+  await rejectUnknownColumns(
     columns.map(({ dataset, fieldPath }) => ({
       ...{ resourceUrn: dataset, subResource: fieldPath, subResourceType: "DATASET_FIELD" },
     })),
@@ -114,7 +114,7 @@ export const attributeMutations = {
     viewer.moving(async () => {
       const { name } = input;
       if (!name) throw new CatalogError("malformed", "name is empty", { hint: "Send a name" });
-      await refuseTakenName(attributeNames, { name, parent: undefined }, viewer);
+      await rejectTakenName(attributeNames, { name, parent: undefined }, viewer);
       return entityOf(await create(creation, input, viewer));
     }),
   updateBusinessAttribute,

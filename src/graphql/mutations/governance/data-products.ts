@@ -12,7 +12,7 @@ import {
   patchOf,
   proposalOf,
   type Required,
-  refuseMissing,
+  rejectMissing,
   urnOf,
   write,
 } from "../writing.ts";
@@ -99,10 +99,10 @@ async function setProduct(
   viewer: Viewer,
 ): Promise<true> {
   const assets = distinct(resourceUrns);
-  await refuseMissing(assets, viewer);
+  await rejectMissing(assets, viewer);
   if (dataProductUrn) {
     const product = urnOf(dataProductUrn, ["dataProduct"], viewer);
-    await refuseMissing([product], viewer);
+    await rejectMissing([product], viewer);
     const required = await toEditProduct(product, viewer);
     return write([assetsPatch("add", product, assets, viewer)], viewer, required);
   }
@@ -120,8 +120,8 @@ const editingAssets =
   async (_, { input }, viewer) => {
     const products = input.dataProductUrns.map((urn) => urnOf(urn, ["dataProduct"], viewer));
     const assets = distinct(input.resourceUrns);
-    await refuseMissing(products, viewer);
-    await refuseMissing(assets, viewer);
+    await rejectMissing(products, viewer);
+    await rejectMissing(assets, viewer);
     const proposals = distinct(products).map((one) => assetsPatch(op, one, assets, viewer));
     return write(assets.length === 0 ? [] : proposals, viewer, toEditAssets(assets));
   };
@@ -133,7 +133,7 @@ async function setApplication(
 ): Promise<true> {
   const urn = applicationUrn ? urnOf(applicationUrn, ["application"], viewer) : undefined;
   const assets = distinct(resourceUrns);
-  await refuseMissing(assets, viewer);
+  await rejectMissing(assets, viewer);
   if (urn === undefined) {
     const none = { applications: [] };
     return write(
@@ -141,7 +141,7 @@ async function setApplication(
       viewer,
     );
   }
-  if (op === "add") await refuseMissing([urn], viewer);
+  if (op === "add") await rejectMissing([urn], viewer);
   const operation = { op, path: ["applications", urn], value: urn };
   return write(
     assets.map((asset) => patchOf(asset, "applications", [operation])),

@@ -10,8 +10,8 @@ import { memberAt, objectsIn, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { columnUrn } from "../assets/columns.ts";
 import { stampOf } from "../changes.ts";
-import { refuseUnknownColumns } from "../label-resources.ts";
-import { anyOf, patchOf, type Required, refuseMissing, rewrite, urnOf, write } from "../writing.ts";
+import { rejectUnknownColumns } from "../label-resources.ts";
+import { anyOf, patchOf, type Required, rejectMissing, rewrite, urnOf, write } from "../writing.ts";
 import { type PropertyInput, valuesPatch } from "./property-values.ts";
 
 interface Answer {
@@ -41,7 +41,7 @@ async function isRespondent(form: JsonObject, asset: string, viewer: Viewer): Pr
 
 async function formOf(text: string, viewer: Viewer) {
   const form = urnOf(text, ["form"], viewer);
-  await refuseMissing([form], viewer);
+  await rejectMissing([form], viewer);
   return { form, info: (await viewer.loader.load(form)).aspect("formInfo") ?? {} };
 }
 
@@ -143,7 +143,7 @@ async function submitFormPrompt(
   { urn, input: answer }: { readonly urn: string; readonly input: Answer },
   viewer: Viewer,
 ): Promise<true> {
-  await refuseMissing([urn], viewer);
+  await rejectMissing([urn], viewer);
   const { form, info } = await formOf(answer.formUrn, viewer);
   const { property } = promptFor(answer, info);
   let target = urn;
@@ -154,7 +154,7 @@ async function submitFormPrompt(
         hint: "Send the fieldPath of a column",
       });
     const column = { subResource: fieldPath, subResourceType: "DATASET_FIELD" };
-    await refuseUnknownColumns([{ resourceUrn: urn, ...column }], viewer);
+    await rejectUnknownColumns([{ resourceUrn: urn, ...column }], viewer);
     target = columnUrn(urn, fieldPath, viewer);
   }
   const required: Required = (await isRespondent(info, urn, viewer))
@@ -175,7 +175,7 @@ async function verifyForm(
   viewer: Viewer,
 ): Promise<true> {
   const { entityUrn: urn } = input;
-  await refuseMissing([urn], viewer);
+  await rejectMissing([urn], viewer);
   const { form, info } = await formOf(input.formUrn, viewer);
   if (viewer.actor !== undefined && !(await isRespondent(info, urn, viewer))) {
     throw new CatalogError("forbidden", `"${viewer.actor}" may not verify "${urn}"`, {

@@ -5,7 +5,7 @@ import { objectsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import type { FacetFilter } from "../../queries/token-filter.ts";
 import { stampOf } from "../changes.ts";
-import { patchOf, proposalOf, refuseMissing, urnOf, write } from "../writing.ts";
+import { patchOf, proposalOf, rejectMissing, urnOf, write } from "../writing.ts";
 
 interface FormInput {
   readonly formUrn: string;
@@ -22,7 +22,7 @@ async function isAssigned(form: string, urn: string, { loader }: Viewer): Promis
 /** Entities that have the form keep the answers to it. */
 async function batchAssignForm(_: never, { input }: { input: FormInput }, viewer: Viewer) {
   const form = urnOf(input.formUrn, ["form"], viewer);
-  await refuseMissing([form, ...input.entityUrns], viewer);
+  await rejectMissing([form, ...input.entityUrns], viewer);
   const prompts = (await viewer.loader.load(form)).aspect("formInfo")?.prompts;
   const lastModified = stampOf(viewer);
   const incompletePrompts = (Array.isArray(prompts) ? prompts : []).map(({ id }) => ({
@@ -56,7 +56,7 @@ async function createDynamicFormAssignment(
       hint: "Send a filter for the form's entities",
     });
   }
-  await refuseMissing([form], viewer);
+  await rejectMissing([form], viewer);
   const or = input.orFilters.map(({ and }) => ({ and: (and ?? []).map(criterionOf) }));
   return write([proposalOf(form, "dynamicFormAssignment", { filter: { or } })], viewer);
 }

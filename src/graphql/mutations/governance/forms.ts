@@ -5,8 +5,8 @@ import type { Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
 import { given } from "../changes.ts";
-import { creating, deleting, distinct, operationsOf, refuseBlank } from "../declared.ts";
-import { type PatchOperation, patchOf, refuseMissing, urnOf, write } from "../writing.ts";
+import { creating, deleting, distinct, operationsOf, rejectBlank } from "../declared.ts";
+import { type PatchOperation, patchOf, rejectMissing, urnOf, write } from "../writing.ts";
 
 interface PromptInput {
   readonly id?: Maybe<string>;
@@ -70,8 +70,8 @@ const members = (op: "add" | "remove", list: string, values: Maybe<readonly stri
 async function updateForm(_: never, { input }: { input: FormUpdate }, viewer: Viewer) {
   const urn = urnOf(input.urn, ["form"], viewer);
   const { name, description, type, promptsToAdd, promptsToRemove, actors } = input;
-  refuseBlank(name);
-  await refuseMissing([urn, ...distinct(propertiesOf(promptsToAdd))], viewer);
+  rejectBlank(name);
+  await rejectMissing([urn, ...distinct(propertiesOf(promptsToAdd))], viewer);
   const prompts = (promptsToAdd ?? []).map(promptOf);
   const operations: readonly PatchOperation[] = [
     ...operationsOf(given({ name, description, type, "actors/owners": actors?.owners })),
@@ -98,7 +98,7 @@ interface FormInput {
 async function batchRemoveForm(_: never, { input }: { input: FormInput }, viewer: Viewer) {
   const form = urnOf(input.formUrn, ["form"], viewer);
   const urns = distinct(input.entityUrns);
-  await refuseMissing(urns, viewer);
+  await rejectMissing(urns, viewer);
   const operations = ["incompleteForms", "completedForms", "verifications"].map(
     (list): PatchOperation => ({ op: "remove", path: [list, form] }),
   );

@@ -7,8 +7,8 @@ import { objectsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { columnOf } from "../assets/columns.ts";
 import { stampOf } from "../changes.ts";
-import { refuseUnknownColumns } from "../label-resources.ts";
-import { anyOf, type PatchOperation, patchOf, refuseMissing, urnOf, write } from "../writing.ts";
+import { rejectUnknownColumns } from "../label-resources.ts";
+import { anyOf, type PatchOperation, patchOf, rejectMissing, urnOf, write } from "../writing.ts";
 
 export interface PropertyValue {
   readonly stringValue?: Maybe<string>;
@@ -59,11 +59,11 @@ export async function valuesPatch(
 }
 
 /** Rejects a missing asset. A column exists if the schema of its dataset has it. */
-async function refuseMissingAsset(urn: string, viewer: Viewer): Promise<void> {
-  if (entityTypeOf(urn) !== "schemaField") return refuseMissing([urn], viewer);
+async function rejectMissingAsset(urn: string, viewer: Viewer): Promise<void> {
+  if (entityTypeOf(urn) !== "schemaField") return rejectMissing([urn], viewer);
   const { dataset, fieldPath } = columnOf(urn, viewer);
   const column = { subResource: fieldPath, subResourceType: "DATASET_FIELD" };
-  await refuseUnknownColumns([{ resourceUrn: dataset, ...column }], viewer);
+  await rejectUnknownColumns([{ resourceUrn: dataset, ...column }], viewer);
 }
 
 /** Columns take the privilege of their dataset, too. */
@@ -90,16 +90,16 @@ interface RemoveInput {
 export const propertyValueMutations = {
   async upsertStructuredProperties(_: never, { input }: { input: UpsertInput }, viewer: Viewer) {
     const { assetUrn: urn, structuredPropertyInputParams: properties } = input;
-    await refuseMissingAsset(urn, viewer);
+    await rejectMissingAsset(urn, viewer);
     const urns = properties.map(({ structuredPropertyUrn }) => structuredPropertyUrn);
-    await refuseMissing([...new Set(urns)], viewer);
+    await rejectMissing([...new Set(urns)], viewer);
     const proposals = properties.length === 0 ? [] : [await valuesPatch(urn, properties, viewer)];
     await write(proposals, viewer, toEditProperties(urn, viewer));
     return propertiesOf(urn, viewer);
   },
   async removeStructuredProperties(_: never, { input }: { input: RemoveInput }, viewer: Viewer) {
     const { assetUrn: urn, structuredPropertyUrns } = input;
-    await refuseMissingAsset(urn, viewer);
+    await rejectMissingAsset(urn, viewer);
     const operations = structuredPropertyUrns.map(
       (property): PatchOperation => ({
         ...{ op: "remove", path: ["properties", urnOf(property, ["structuredProperty"], viewer)] },

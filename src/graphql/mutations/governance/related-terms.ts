@@ -2,7 +2,7 @@
 import { CatalogError } from "../../../core/errors.ts";
 import type { Viewer } from "../../context.ts";
 import { distinct } from "../declared.ts";
-import { patchOf, refuseMissing, urnOf, write } from "../writing.ts";
+import { patchOf, rejectMissing, urnOf, write } from "../writing.ts";
 
 interface RelatedTerms {
   readonly urn: string;
@@ -22,7 +22,7 @@ const relating =
         hint: "Leave it out of termUrns",
       });
     }
-    await refuseMissing(op === "add" ? [urn, ...terms] : [urn], viewer);
+    await rejectMissing(op === "add" ? [urn, ...terms] : [urn], viewer);
     // Safe lookup: the schema checks the enum.
     const list = lists[input.relationshipType];
     const operations = terms.map((term) => ({ op, path: [list, term], value: term }));

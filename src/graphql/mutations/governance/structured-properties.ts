@@ -6,7 +6,7 @@ import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
 import { given, stampOf } from "../changes.ts";
 import { create, deleting, distinct, operationsOf } from "../declared.ts";
-import { type PatchOperation, patchOf, refuseMissing, urnOf, write } from "../writing.ts";
+import { type PatchOperation, patchOf, rejectMissing, urnOf, write } from "../writing.ts";
 import { type PropertyValue, storedValue } from "./property-values.ts";
 
 interface Settings {
@@ -108,7 +108,7 @@ async function updateStructuredProperty(
   viewer: Viewer,
 ) {
   const urn = urnOf(input.urn, ["structuredProperty"], viewer);
-  await refuseMissing([urn], viewer);
+  await rejectMissing([urn], viewer);
   const { displayName, description, immutable, setCardinalityAsMultiple, settings } = input;
   const lastModified = stampOf(viewer);
   const members = given({

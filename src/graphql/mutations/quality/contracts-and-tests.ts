@@ -7,7 +7,7 @@ import { assertedEntity, toEditAssertions } from "../../queries/assertions.ts";
 import { entityOf } from "../../queries/entity-source.ts";
 import { relatedEntities } from "../../queries/related.ts";
 import { createEntity, given, storedAspect } from "../changes.ts";
-import { anyOf, proposalOf, refuseMissing, remove, urnOf, write } from "../writing.ts";
+import { anyOf, proposalOf, rejectMissing, remove, urnOf, write } from "../writing.ts";
 
 interface Part {
   readonly assertionUrn: string;
@@ -48,7 +48,7 @@ async function upsertDataContract(
     dataQuality: partsOf(input.dataQuality),
   });
   const assertions = Object.values(parts).flatMap((all) => all.map((one) => one.assertion));
-  await refuseMissing([entity, ...assertions], viewer);
+  await rejectMissing([entity, ...assertions], viewer);
   const urn = await contractUrn({ urn: text, entity, id: input.id }, viewer);
   const before = memberAt(await viewer.entities.find(urn), ["dataContractProperties", "entity"]);
   const entities = [entity, ...(typeof before === "string" ? [before] : [])];

@@ -6,7 +6,7 @@ import type { Viewer } from "../../context.ts";
 import { stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { changeAspect, createEntity, given, stampOf, storedAspect } from "../changes.ts";
-import { anyOf, refuseMissing, urnOf } from "../writing.ts";
+import { anyOf, rejectMissing, urnOf } from "../writing.ts";
 
 const INFO = "incidentInfo";
 
@@ -52,7 +52,7 @@ async function resourcesOf({ resourceUrn, resourceUrns }: IncidentInput, viewer:
       hint: "Send resourceUrn or resourceUrns",
     });
   }
-  await refuseMissing(urns, viewer);
+  await rejectMissing(urns, viewer);
   return urns.map((urn) => urnOf(urn, [entityTypeOf(urn)], viewer));
 }
 

@@ -16,7 +16,7 @@ import {
   storedAspect,
   withoutNulls,
 } from "../changes.ts";
-import { refuseMissing, remove, urnOf } from "../writing.ts";
+import { rejectMissing, remove, urnOf } from "../writing.ts";
 
 const toManagePages: PrivilegeAlternatives = [["MANAGE_HOME_PAGE_TEMPLATES"]];
 
@@ -91,7 +91,7 @@ export const pageMutations = {
   async upsertPageTemplate(_: never, { input }: { input: TemplateInput }, viewer: Viewer) {
     const { urn, rows, assetSummary, scope, surfaceType } = input;
     const modules = rows.flatMap((row) => row.modules);
-    await refuseMissing(
+    await rejectMissing(
       modules.map((one) => urnOf(one, [module.entityType], viewer)),
       viewer,
     );

@@ -12,7 +12,7 @@ import {
   storedAspect,
   withoutNulls,
 } from "../changes.ts";
-import { anyOf, proposalOf, refuseMissing, remove, rewrite, urnOf } from "../writing.ts";
+import { anyOf, proposalOf, rejectMissing, remove, rewrite, urnOf } from "../writing.ts";
 
 interface PostInput {
   readonly postType: string;
@@ -36,14 +36,14 @@ interface QueryInput {
 
 async function subjectsOf({ subjects }: QueryInput, viewer: Viewer) {
   const urns = (subjects ?? []).map(({ datasetUrn }) => urnOf(datasetUrn, ["dataset"], viewer));
-  await refuseMissing(urns, viewer);
+  await rejectMissing(urns, viewer);
   return { subjects: urns.map((entity) => ({ entity })) };
 }
 
 export const postMutations = {
   async createPost(_: never, { input }: { input: PostInput }, viewer: Viewer) {
     const { time } = stampOf(viewer);
-    if (input.resourceUrn) await refuseMissing([input.resourceUrn], viewer);
+    if (input.resourceUrn) await rejectMissing([input.resourceUrn], viewer);
     const value = {
       type: input.postType,
       content: contentOf(input),

@@ -41,7 +41,7 @@ export const may = async (
 ): Promise<boolean> => (await privilegesOn(urn, viewer))(alternatives);
 
 /** Throws `forbidden` unless the caller has the privileges on the platform. */
-export async function refuseWithout(
+export async function rejectWithout(
   viewer: Viewer,
   alternatives: PrivilegeAlternatives,
 ): Promise<void> {
@@ -50,7 +50,7 @@ export async function refuseWithout(
 }
 
 /** Throws `forbidden` when the caller may not read the entity. */
-export async function refuseUnreadable(
+export async function rejectUnreadable(
   viewer: Viewer,
   alternatives: PrivilegeAlternatives,
   urn: string,

@@ -6,7 +6,7 @@ import { jsonObject } from "../../../lib/json.ts";
 import type { Resolver, Viewer } from "../../context.ts";
 import { memberAt, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
-import { refuseUnreadable } from "../access/privilege-checks.ts";
+import { rejectUnreadable } from "../access/privilege-checks.ts";
 import { schemaMetadata } from "../entity-fields.ts";
 import { nameOf, platformOf, propertiesOf } from "../entity-values.ts";
 
@@ -27,7 +27,7 @@ async function transactionsOf(
   asked: readonly string[],
   viewer: Viewer,
 ): Promise<readonly ChangeTransaction[]> {
-  await refuseUnreadable(viewer, toRead, urn);
+  await rejectUnreadable(viewer, toRead, urn);
   return viewer.catalog.getTimeline({ urn, categories: asked });
 }
 

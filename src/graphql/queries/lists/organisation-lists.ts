@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../lib/json.ts";
 import type { Resolver, Viewer } from "../../context.ts";
 import { memberAt, objectsIn, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
-import { refuseWithout } from "../access/privilege-checks.ts";
+import { rejectWithout } from "../access/privilege-checks.ts";
 import { withCriteria } from "../discovery/views.ts";
 import { entriesOf, groupsOf } from "../entity-values.ts";
 import type { SearchPageInput, Sort } from "../pages.ts";
@@ -49,7 +49,7 @@ async function batchGetStepStates(
 }
 
 async function listSecrets(_: never, { input }: { input: SearchPageInput }, viewer: Viewer) {
-  await refuseWithout(viewer, [["MANAGE_SECRETS"]]);
+  await rejectWithout(viewer, [["MANAGE_SECRETS"]]);
   const page = { start: input.start ?? 0, count: input.count ?? 20 };
   const sort = [{ field: "createdTime", order: "DESCENDING" as const }];
   const request = { entities: ["dataHubSecret"], input: input.query ?? "*", sort };

@@ -7,14 +7,14 @@ import { withNamespace } from "../../../core/urn.ts";
 import type { Resolver, Viewer } from "../../context.ts";
 import { memberAt, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
-import { may, refuseWithout } from "../access/privilege-checks.ts";
+import { may, rejectWithout } from "../access/privilege-checks.ts";
 import { withCriteria } from "../discovery/views.ts";
 import type { SearchPageInput } from "../pages.ts";
 import { type SearchInput, searched } from "../search.ts";
 import { searchUrns, serviceAccount } from "./search-lists.ts";
 
 async function searchUsers(_: never, { input }: { input: SearchInput }, viewer: Viewer) {
-  await refuseWithout(viewer, toManageUsers);
+  await rejectWithout(viewer, toManageUsers);
   return searched({ ...input, types: ["CORP_USER"] }, viewer, (request) => ({
     ...request,
     filter: withCriteria(request.filter, [{ ...serviceAccount, negated: true }]),
@@ -26,7 +26,7 @@ async function listServiceAccounts(
   { input }: { input: SearchPageInput },
   viewer: Viewer,
 ) {
-  await refuseWithout(viewer, [["MANAGE_SERVICE_ACCOUNTS"]]);
+  await rejectWithout(viewer, [["MANAGE_SERVICE_ACCOUNTS"]]);
   const start = input.start ?? 0;
   const count = input.count ?? 10;
   const filter = withCriteria(undefined, [serviceAccount]);
@@ -59,7 +59,7 @@ async function accountOf(urn: string, { loader }: Viewer) {
 }
 
 async function getServiceAccount(_: never, { urn }: { urn: string }, viewer: Viewer) {
-  await refuseWithout(viewer, [["MANAGE_SERVICE_ACCOUNTS"]]);
+  await rejectWithout(viewer, [["MANAGE_SERVICE_ACCOUNTS"]]);
   const account = await accountOf(urn, viewer);
   if (account !== null) return account;
   throw new CatalogError("invalid", `"${urn.slice(0, 200)}" is not a service account`, {
@@ -79,7 +79,7 @@ async function getGrantedPrivileges(_: never, { input }: { input: GrantedInput }
   const { authority, entities, entityTypes, namespace } = viewer;
   const actor = withNamespace(input.actorUrn, namespace);
   const manages = await may(viewer, [["MANAGE_POLICIES"]]);
-  if (actor !== viewer.actor && !manages) await refuseWithout(viewer, [["MANAGE_POLICIES"]]);
+  if (actor !== viewer.actor && !manages) await rejectWithout(viewer, [["MANAGE_POLICIES"]]);
   const context = await authority.authContext(actor);
   const { resourceType, resourceUrn } = input.resourceSpec ?? {};
   const type = resourceType === undefined ? undefined : entityTypes.find(resourceType);
@@ -103,7 +103,7 @@ async function getGrantedPrivileges(_: never, { input }: { input: GrantedInput }
 }
 
 async function debugAccess(_: never, { userUrn }: { userUrn: string }, viewer: Viewer) {
-  await refuseWithout(viewer, toManageUsers);
+  await rejectWithout(viewer, toManageUsers);
   const { authority, entities, namespace } = viewer;
   const user = withNamespace(userUrn, namespace);
   const context = await authority.authContext(user);

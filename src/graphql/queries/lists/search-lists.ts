@@ -4,7 +4,7 @@ import type { SearchRequest, SortCriterion } from "../../../catalog/catalog.ts";
 import type { Criterion } from "../../../core/query/filter.ts";
 import type { Resolver, Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
-import { refuseWithout } from "../access/privilege-checks.ts";
+import { rejectWithout } from "../access/privilege-checks.ts";
 import { withCriteria } from "../discovery/views.ts";
 import type { SearchPageInput, Sort } from "../pages.ts";
 import { filterOf, type SearchInput } from "../search.ts";
@@ -116,7 +116,7 @@ const lists: Readonly<Record<string, List>> = {
 
 /** A page of a list: the urns, which the schema's type makes entities. */
 async function listed(list: List, input: ListInput, viewer: Viewer) {
-  if (list.needs !== undefined) await refuseWithout(viewer, list.needs);
+  if (list.needs !== undefined) await rejectWithout(viewer, list.needs);
   const start = input.start ?? 0;
   const count = input.count ?? list.count;
   const { sortCriterion } = input.sortInput ?? {};

@@ -56,7 +56,7 @@ function whoAsks(
       throw tokenNeeded();
     return undefined;
   }
-  refuseTwice(request.rawHeaders);
+  rejectTwice(request.rawHeaders);
   if (endpoint?.path === "/metrics" && access.admitsMetrics?.(authorization)) return undefined;
   const known =
     endpoint?.access !== "system" &&
@@ -142,7 +142,7 @@ const credentialsNeeded = (): CatalogError =>
 const LENGTH = "authorization".length;
 
 /** Node keeps the first of several headers; a proxy may have used another. */
-function refuseTwice(rawHeaders: readonly string[]): void {
+function rejectTwice(rawHeaders: readonly string[]): void {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? "";

@@ -174,7 +174,7 @@ export async function findMembers(
   >,
 ): Promise<readonly ShownEntity[]> {
   const { entityType, names, catalog } = options;
-  for (const [i, { urn }] of members.entries()) refuseOtherType(urn, entityType, `[${i}].urn`);
+  for (const [i, { urn }] of members.entries()) rejectOtherType(urn, entityType, `[${i}].urn`);
   const named = members.map((member) =>
     Object.entries(aspectsIn(member)).map(([name, about]) => ({
       name: names.aspect(entityType, name),
@@ -226,11 +226,11 @@ interface Target {
 export function targetOf({ path }: ApiRequest, names: ModelNames): Target {
   const entityType = names.entity(path.entity ?? "");
   const urn = path.urn ?? "";
-  refuseOtherType(urn, entityType, "the path");
+  rejectOtherType(urn, entityType, "the path");
   return { entityType, urn, aspect: names.aspect(entityType, path.aspect ?? "") };
 }
 
-function refuseOtherType(urn: string, entityType: string, place: string): void {
+function rejectOtherType(urn: string, entityType: string, place: string): void {
   const own = /^urn:[^:]+:([^:]+):/.exec(urn)?.[1];
   // The catalog rejects an invalid urn with a better message.
   if (own === undefined || own === entityType) return;
