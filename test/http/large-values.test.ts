@@ -143,3 +143,25 @@ describe("a patch over 1 MiB", () => {
     expect(await stored("kept")).toEqual(before);
   });
 });
+
+test("a read of several entities whose values are too large for a response is rejected", async () => {
+  const description = "x".repeat(15_000_000);
+  const names = Array.from({ length: 9 }, (_, n) => `large${n}`);
+  for (const name of names) {
+    const { status } = await service.client.upsert(urnOf(name), "datasetProperties", {
+      description,
+    });
+    expect(status).toBe(200);
+  }
+  const urns = names.map((name) => encoded(urnOf(name)));
+  for (const path of [
+    `/entitiesV2?ids=List(${urns.join(",")})`,
+    `/entities?ids=List(${urns.join(",")})`,
+  ]) {
+    expect(await service.client.get(path)).toMatchObject({
+      status: 413,
+      body: { code: "too_large", message: expect.stringContaining("the aspects of 9 entities") },
+    });
+  }
+  expect((await service.client.get(`/entitiesV2?ids=List(${urns[0]})`)).status).toBe(200);
+});

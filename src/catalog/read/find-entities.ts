@@ -4,7 +4,6 @@
  * implies. `too_large` if the response is too large.
  */
 import { currentAspect, type EntityState } from "../../core/entity-state.ts";
-import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import { appendAll } from "../../lib/lists.ts";
 import type { Model } from "../../model/model.ts";
@@ -13,6 +12,7 @@ import type { Address, Addresses } from "../address.ts";
 import type { Catalog, FoundAspect, FoundEntity } from "../catalog.ts";
 import { createPause, inSlices } from "../chunks.ts";
 import type { EntityCache } from "../write/entity-cache.ts";
+import { readMax, responseBytesMax, tooLarge } from "./response-limit.ts";
 import { noSuchAspect } from "./unknown-aspect.ts";
 
 interface Dependencies {
@@ -23,11 +23,6 @@ interface Dependencies {
   /** Waits until the aspect view has a position. */
   readonly reached: (position: Position) => Promise<void>;
 }
-
-/** Bytes of the values of a response, which is in memory as a whole. */
-const responseBytesMax = 128 * 1024 * 1024;
-/** Entities per read. */
-const readMax = 500;
 
 export function createFinds(
   dependencies: Dependencies,
@@ -82,10 +77,3 @@ function entityOf(
   const exists = state !== undefined && currentAspect(state, entity.keyAspect) !== undefined;
   return { urn, entityType: entity.name, exists, aspects };
 }
-
-const tooLarge = (count: number): CatalogError =>
-  new CatalogError(
-    "too_large",
-    `the aspects of ${count} entities have more than ${responseBytesMax} bytes, the maximum of a response`,
-    { hint: "Request fewer entities at a time, or only some of their aspects" },
-  );

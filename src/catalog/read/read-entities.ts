@@ -12,6 +12,7 @@ import type { AspectReader, StoredValue } from "../../views/aspects/aspect-table
 import type { Addresses } from "../address.ts";
 import type { Catalog, JsonText, KeyOptions } from "../catalog.ts";
 import type { EntityCache } from "../write/entity-cache.ts";
+import { readMax, responseBytesMax, tooLarge } from "./response-limit.ts";
 import { noSuchAspect } from "./unknown-aspect.ts";
 
 type Reads = Pick<
@@ -53,8 +54,16 @@ export function createReads(dependencies: Dependencies): Reads {
     text: (urn: string, state: EntityState) => string,
   ): Promise<JsonText> {
     const distinct = [...new Set(urns.map((urn) => addresses.readable(urn).urn))];
-    const found = await states.read(distinct);
-    const members = found.map((state) => `${JSON.stringify(state.urn)}:${text(state.urn, state)}`);
+    const members: string[] = [];
+    let characters = 0;
+    for (let start = 0; start < distinct.length; start += readMax) {
+      for (const state of await states.read(distinct.slice(start, start + readMax))) {
+        const member = `${JSON.stringify(state.urn)}:${text(state.urn, state)}`;
+        characters += member.length;
+        if (characters > responseBytesMax && distinct.length > 1) throw tooLarge(distinct.length);
+        members.push(member);
+      }
+    }
     return { json: `{"results":{${members.join(",")}},"statuses":{},"errors":{}}` };
   }
 

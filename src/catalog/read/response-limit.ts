@@ -1,0 +1,15 @@
+/** The limit of a response with many entities, which is in memory as a whole. */
+import { CatalogError } from "../../core/errors.ts";
+
+/** Bytes, or characters, of the values of a response. */
+export const responseBytesMax = 128 * 1024 * 1024;
+
+/** Entities that are read at once. */
+export const readMax = 500;
+
+export const tooLarge = (count: number): CatalogError =>
+  new CatalogError(
+    "too_large",
+    `the aspects of ${count} entities have more than ${responseBytesMax} bytes, the maximum of a response`,
+    { hint: "Request fewer entities at a time, or only some of their aspects" },
+  );
