@@ -766,6 +766,22 @@ test("sources of ingestion are deployed, listed with their runs, and deleted", a
   expect((await data(list, { input: {} })).listIngestionSources.total).toBe(0);
 });
 
+test("an incident without entities is an error that names the incident", async () => {
+  const urn = "urn:li:incident:nowhere";
+  const actor = "urn:li:corpuser:x";
+  const stamp = { time: 0, actor };
+  const info = { type: "OPERATIONAL", entities: [], created: stamp };
+  await service.client.upsert(urn, "incidentInfo", {
+    ...info,
+    status: { state: "ACTIVE", lastUpdated: stamp },
+  });
+  const query = `{ entity(urn: "${urn}") { ... on Incident { entity { urn } } } }`;
+  expect(await fault(query)).toMatchObject({
+    message: `"${urn}" names no entity. Write its incidentInfo with one`,
+    extensions: { code: 400 },
+  });
+});
+
 test("a custom assertion keeps its columns, operator and parameters", async () => {
   const { upsertCustomAssertion } = await data(
     `mutation($input: UpsertCustomAssertionInput!) { upsertCustomAssertion(input: $input) { urn } }`,

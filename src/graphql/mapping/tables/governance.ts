@@ -1,5 +1,6 @@
 /** Structured properties, forms, assertions, incidents, contracts, tests, runs of ingestion. */
 
+import { CatalogError } from "../../../core/errors.ts";
 import { ownValue } from "../../../lib/own-value.ts";
 import { groupsOf } from "../../queries/entity-values.ts";
 import { shownType } from "../../schema/entity-types.ts";
@@ -26,6 +27,13 @@ const about = { entityUrn: "entity" };
 
 const columns: FromValue = ({ fields }) => stringsIn(fields).flatMap(columnOf);
 
+/** The schema requires the entity of an incident; the aspect may name none. */
+function withoutEntity(urn: string): never {
+  throw new CatalogError("invalid", `"${urn}" names no entity`, {
+    hint: "Write its incidentInfo with one",
+  });
+}
+
 export const governance: Mapping = {
   entities: {
     StructuredPropertyEntity: {
@@ -48,7 +56,8 @@ export const governance: Mapping = {
       priority: ({ aspect }) => priorities[Number(aspect("incidentInfo")?.priority)],
       assignees: ({ aspect }) =>
         objectsIn(aspect("incidentInfo")?.assignees).map(({ actor }) => actor),
-      entity: ({ aspect }) => stringsIn(aspect("incidentInfo")?.entities)[0],
+      entity: ({ urn, aspect }) =>
+        stringsIn(aspect("incidentInfo")?.entities)[0] ?? withoutEntity(urn),
       source: "incidentInfo/source",
       startedAt: "incidentInfo/startedAt",
       created: "incidentInfo/created",
