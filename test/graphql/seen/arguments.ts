@@ -10,7 +10,11 @@ export const readByCatalog: readonly string[] = [
 /** Inputs whose members are copied to an aspect as they are. */
 export const copiedInputs: readonly string[] = [
   ...["ActorFilterInput", "PolicyMatchFilterInput", "ResourceFilterInput"],
-  ...["AssetCollectionModuleParamsInput", "HierarchyViewModuleParamsInput"],
+  ...[
+    "AssertionStdParametersInput",
+    "AssetCollectionModuleParamsInput",
+    "HierarchyViewModuleParamsInput",
+  ],
   ...["LinkModuleParamsInput", "RichTextModuleParamsInput"],
   ...["PageTemplateAssetSummaryInput", "SummaryElementInput"],
   ...["CorpGroupUpdateInput", "CorpUserUpdateInput"],
