@@ -193,6 +193,20 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
     },
   );
 
+  test.each(["aspect", "aspectNames", "Aspects"])(
+    "DELETE with the unknown parameter %s deletes nothing",
+    async (name) => {
+      const urn = datasetOf(`${version}/misspelt`);
+      const path = `${base}/dataset/${urn}`;
+      await call("POST", `${base}/dataset`, [{ urn, ...properties("d") }]);
+      expect(await call("DELETE", `${path}?${name}=ownership`)).toMatchObject({
+        status: 400,
+        body: { message: expect.stringContaining(`unknown query parameter "${name}"`) },
+      });
+      expect((await call("GET", path)).status).toBe(200);
+    },
+  );
+
   test("an entity is deleted aspect by aspect, cleared, and deleted as a whole", async () => {
     const urn = datasetOf(`${version}/deleted`);
     const path = `${base}/dataset/${urn}`;

@@ -1,6 +1,7 @@
 /** Query parameters and headers of a request, as its endpoint declares them. Others are ignored. */
 import type { IncomingHttpHeaders } from "node:http";
 import { CatalogError } from "../../core/errors.ts";
+import { nearest } from "../../lib/did-you-mean.ts";
 import { formatNumber } from "../../lib/format.ts";
 import type { Endpoint, Parameter } from "../schemas/endpoint.ts";
 import type { Query } from "./query.ts";
@@ -33,6 +34,20 @@ export function readParameters(
     }
   }
   return values ?? NONE;
+}
+
+/**
+ * Throws `malformed` for a query parameter that is not declared: a misspelt one could turn the deletion
+ * of an aspect into that of an entity.
+ */
+export function rejectUnknown(query: Query, declared: Endpoint["parameters"] = []): void {
+  const known = declared.filter((one) => one.in === "query").map(({ name }) => name);
+  const unknown = query.names.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const hint = known.length === 0 ? "Send no query parameters" : `It takes ${known.join(", ")}`;
+  throw new CatalogError("malformed", `unknown query parameter "${unknown.slice(0, 60)}"`, {
+    hint: nearest(unknown, known) ?? hint,
+  });
 }
 
 /** An empty required parameter is missing; an empty list is a valid list. */

@@ -13,7 +13,7 @@ import { takesJson } from "./accept.ts";
 import { rejectAsOf } from "./as-of-parameters.ts";
 import { type CallerRules, readCaller } from "./caller/caller.ts";
 import { readConditions } from "./condition-headers.ts";
-import { readParameters } from "./parameters.ts";
+import { readParameters, rejectUnknown } from "./parameters.ts";
 import { decodeOnce } from "./percent.ts";
 import { type Protocol, readProtocol } from "./protocol.ts";
 import { parseQuery } from "./query.ts";
@@ -91,8 +91,9 @@ export function receive(
     const { rawQuery } = addressOf(request);
     if (endpoint !== undefined) rejectAsOf(endpoint, rawQuery);
     // Clients of /openapi encode blanks as forms do.
-    const plusIsBlank = endpoint?.path.startsWith("/openapi/") === true;
-    const query = parseQuery(rawQuery, plusIsBlank);
+    const isOpenApi = endpoint?.path.startsWith("/openapi/") === true;
+    const query = parseQuery(rawQuery, isOpenApi);
+    if (isOpenApi && endpoint.method === "DELETE") rejectUnknown(query, endpoint.parameters);
     const parameters = readParameters(query, endpoint?.parameters, headers);
     const reads = endpoint === undefined || endpoint.method === "GET" || endpoint.method === "HEAD";
     // Reads of open pages have no caller.

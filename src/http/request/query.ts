@@ -9,13 +9,14 @@ import { CatalogError } from "../../core/errors.ts";
 import { decodeOnce } from "./percent.ts";
 
 export interface Query {
+  readonly names: readonly string[];
   /** The parameter's one value. Throws `malformed` when it is given with different values. */
   one(name: string): string | undefined;
   /** All its values; undefined when it is absent. Throws `malformed` when a `List(` is not closed. */
   list(name: string): readonly string[] | undefined;
 }
 
-const NONE: Query = { one: () => undefined, list: () => undefined };
+const NONE: Query = { names: [], one: () => undefined, list: () => undefined };
 const OPENING = "List(";
 const INDEXED = /\[\d*\]$/;
 
@@ -33,6 +34,7 @@ export function parseQuery(raw: string, plusIsBlank: boolean): Query {
   }
   const decode = (value: string): string => decodeOnce(value, plusIsBlank);
   return {
+    names,
     one(name) {
       const at = names.indexOf(name);
       if (at < 0) return undefined;
