@@ -272,6 +272,17 @@ describe.each(startedLogs)("on the %s log,", (_, startLog) => {
         ...{ runId: "no-run-id-provided", dryRun: true },
       });
       expect([refused.status, refused.body.code]).toEqual([400, "malformed"]);
+      // DataHub's clients may send unknown parameters.
+      const misspelt = await service.client.call(
+        "POST",
+        "/runs?action=rollback",
+        { runId: "never", dryrun: true },
+        { "X-RestLi-Protocol-Version": "2.0.0" },
+      );
+      expect(misspelt).toMatchObject({
+        status: 400,
+        body: { message: expect.stringContaining("Parameter 'dryRun' is required") },
+      });
       expect(await rollback("never", { dryRun: true })).toEqual({
         ...{ entitiesAffected: 0, entitiesDeleted: 0, aspectsReverted: 0, aspectsAffected: 0 },
         ...{ unsafeEntitiesCount: 0, aspectRowSummaries: [], unsafeEntities: [] },

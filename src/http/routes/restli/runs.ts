@@ -1,5 +1,7 @@
 /** /runs: lists ingestion runs and their writes, and rolls runs back. */
+
 import type { RollbackRequest } from "../../../catalog/catalog.ts";
+import { CatalogError } from "../../../core/errors.ts";
 import {
   type ApiContext,
   type ApiRequest,
@@ -156,7 +158,7 @@ const rollback: Endpoint = {
     "Every entity becomes as if the run had written nothing: earlier values of others are restored, later ones stay, events of timeseries are deleted. Entities that the run created are hidden (`status`), or deleted with `safe: false` or `hardDelete: true`; those that others wrote to as well (`unsafeEntities`) are only deleted, never hidden. A rollback appends records: the log keeps the run's writes, and version numbers continue.",
   body: objectWith(["runId"], {
     runId,
-    dryRun: flag("Only count the changes. False when absent"),
+    dryRun: flag("Required: true only counts the changes, false makes them"),
     safe: flag("Hide entities instead of deleting them. True when absent, unless hardDelete"),
     hardDelete: flag("The opposite of `safe`, over which it takes precedence"),
   }),
@@ -166,7 +168,7 @@ const rollback: Endpoint = {
     ...writeErrors.filter(({ code }) => code !== "malformed" && code !== "forbidden"),
     {
       code: "malformed",
-      when: 'runId is missing, or "no-run-id-provided", which is no single run',
+      when: 'runId or dryRun is missing, or runId is "no-run-id-provided", which is no single run',
     },
     {
       code: "forbidden",
@@ -177,7 +179,13 @@ const rollback: Endpoint = {
     const asked = apiRequest.body as { runId: string; dryRun?: boolean } & Parameters<
       typeof isHard
     >[0];
-    const { runId, dryRun = false } = asked;
+    const { runId, dryRun } = asked;
+    // Otherwise a misspelt dry run, whose name DataHub's dialect ignores, would roll back.
+    if (dryRun === undefined) {
+      throw new CatalogError("malformed", "Parameter 'dryRun' is required", {
+        hint: "Send true to count the changes, or false to make them",
+      });
+    }
     return rolledBack({ runId, dryRun, hardDelete: isHard(asked) }, apiRequest, context);
   },
 };
