@@ -148,7 +148,7 @@ function registerTool(
   const annotations = { readOnlyHint, idempotentHint: true, openWorldHint: false };
   server.registerTool(
     name,
-    { title, description, inputSchema: input, annotations },
+    { title, description, inputSchema: z.strictObject(input), annotations },
     async (values: Readonly<Record<string, unknown>>) => {
       try {
         return successResult(await run(values, context));

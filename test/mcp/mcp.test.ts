@@ -83,6 +83,10 @@ async function call(tool: string, args: Record<string, unknown> = {}, client = m
   return result.structuredContent;
 }
 
+test("an argument that a tool does not have is rejected by its name", async () => {
+  await expect(call("get_changes", { urns: [ORDERS] })).rejects.toThrow(/"urns"/);
+});
+
 test("the client lists tools that only read, a resource template and prompts", async () => {
   const { tools } = await mcp.listTools();
   expect(tools.map((tool) => tool.name)).toEqual([
@@ -100,7 +104,7 @@ test("the client lists tools that only read, a resource template and prompts", a
   ]);
   for (const tool of tools) {
     expect(tool.annotations?.readOnlyHint).toBe(true);
-    expect(tool.inputSchema.type).toBe("object");
+    expect(tool.inputSchema).toMatchObject({ type: "object", additionalProperties: false });
   }
   const { resourceTemplates } = await mcp.listResourceTemplates();
   expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
