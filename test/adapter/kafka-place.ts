@@ -8,6 +8,7 @@ import type { ChangeEvent } from "../../src/feed/change-event.ts";
 import { eventSchemas } from "../../src/feed/event-schemas.ts";
 import { parseKafkaAddress } from "../../src/feed/kafka/kafka-address.ts";
 import { createKafkaClient, withAdmin } from "../../src/feed/kafka/kafka-client.ts";
+import { onceLoaded } from "../../src/feed/kafka/kafka-failures.ts";
 
 export interface ReadMessage {
   readonly key: string | undefined;
@@ -35,6 +36,7 @@ export interface KafkaSpace {
 }
 
 const SETTLING_MS = 250;
+const LOADING_MS_MAX = 60_000;
 
 /** Types of resources, as the protocol numbers them. */
 const TOPIC = 2;
@@ -67,7 +69,8 @@ export function createKafkaSpace(
     kafka,
     async read(topic, { uncommitted = false } = {}) {
       await pause(SETTLING_MS);
-      return readTopic(kafka, prefix + topic, uncommitted);
+      // A coordinator that is still loading ends a consumer that joins its group.
+      return onceLoaded(() => readTopic(kafka, prefix + topic, uncommitted), LOADING_MS_MAX);
     },
     limit: (topic, bytes) =>
       withAdmin({ kafka }, async (admin) => {
