@@ -184,6 +184,17 @@ export function searchContract(
         expect((await search()).hits.map(({ document }) => document)).toEqual([a, b]);
       });
 
+      test("hits of which only the urns are asked for have the same urns, scores and places", async () => {
+        await put(documentOf("a", { tags: ["x"] }, [{ words: ["w"] }]), documentOf("b"));
+        for (const sort of [[], [{ field: "tags", order: "DESCENDING" }]] as const) {
+          const placed = ({ hits }: SearchResult) =>
+            hits.map(({ document: { urn }, score, cursor }) => ({ urn, score, cursor }));
+          const whole = placed(await search({ sort }));
+          expect(whole).toHaveLength(2);
+          expect(placed(await search({ sort, urnsOnly: true }))).toEqual(whole);
+        }
+      });
+
       test("a write replaces the whole document", async () => {
         await put(documentOf("a", { tags: ["x"] }, [{ words: ["old"] }]));
         await put(documentOf("a", { platform: ["p"] }, [{ words: ["new"] }]));

@@ -112,7 +112,7 @@ export function filteredReaders(
         const sort = [{ field: "urn", order: "ASCENDING" }] as const;
         const count = Math.min(page.count, hitsMax);
         const asked = { ...scopeOf(entityType), sort, start: page.start, count, facets: [] };
-        const { hits, total } = await search.search(asked);
+        const { hits, total } = await search.search({ ...asked, urnsOnly: true });
         return { urns: hits.map(({ document }) => document.urn), total };
       },
       async urnsAfter(entityType, after, count) {
@@ -126,6 +126,7 @@ export function filteredReaders(
           after: after === "" ? undefined : placeOfUrn(after),
           facets: [],
           uncounted: true,
+          urnsOnly: true,
         });
         return hits.map(({ document }) => document.urn);
       },
@@ -235,6 +236,7 @@ function seenSearch(
         expression: { kind: "all" },
         facets: [],
         uncounted: true,
+        urnsOnly: true,
         after,
         condition: everyOf([toCheck, { kind: "not", not: condition }]),
         sort: [{ field: "urn", order: "ASCENDING" }],

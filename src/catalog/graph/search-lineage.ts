@@ -158,6 +158,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
         start: 0,
         count: chunkMax,
         facets: [],
+        urnsOnly: plan.urnsOnly,
       });
       const places = new Map(chunk.map(({ urn }, place) => [urn, place]));
       const place = ({ urn }: SearchHit): number => places.get(urn) ?? 0;
@@ -188,6 +189,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
       start: from,
       count: byDistance ? 0 : pageSize,
       facets: plan.facets.queries,
+      urnsOnly: plan.urnsOnly,
     });
     const hits = byDistance
       ? await nearest(exploration, { start: from, pageSize })

@@ -109,6 +109,7 @@ export function createSearchedReferences(
           after,
           facets: [],
           uncounted: true,
+          urnsOnly: true,
         });
         appendAll(
           urns,

@@ -49,6 +49,7 @@ export function createBrowse(tools: SearchTools): Pick<SearchCatalog, "browse" |
         start: Math.max(0, from - below.folders.length),
         count: pageSize - groups.length,
         facets: [],
+        urnsOnly: true,
       });
       return {
         path,

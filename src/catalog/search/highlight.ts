@@ -120,21 +120,23 @@ function textsOf(condition: Condition): readonly string[] {
 const matchesMax = 50;
 const matchesOfFieldMax = 10;
 
-interface HitDetails {
+export interface HitDetails {
   readonly matchedFields: readonly MatchedField[];
   readonly explanation?: Explanation | undefined;
 }
 
-const NO_MATCHES: HitDetails = { matchedFields: [] };
+export const NO_MATCHES: HitDetails = { matchedFields: [] };
 
-/** `everything`: the query matches everything, so there are no matches. */
+/**
+ * Undefined if hits have no matches. `everything`: the query matches everything, so there are none.
+ */
 export function createMatches(
   { expression, everything }: { readonly expression: Expression; readonly everything: boolean },
   flags: SearchFlags,
   words: Pick<SearchWords, "tokensOf">,
-): (document: SearchDocument) => HitDetails {
+): ((document: SearchDocument) => HitDetails) | undefined {
   const { skipHighlighting, customHighlightingFields: only = [], explain } = flags;
-  if (explain !== true && (everything || skipHighlighting === true)) return () => NO_MATCHES;
+  if (explain !== true && (everything || skipHighlighting === true)) return undefined;
   const excerptOf = createExcerpts(expression, words);
   return (document) => {
     const evaluation = evaluate(expression, document);

@@ -25,7 +25,7 @@ import type { CompiledFilter, FilterCompiler, ForeignCriterion } from "./filter/
 import { unknownField } from "./filter/filter.ts";
 import type { FieldsOf } from "./filter/property-fields.ts";
 import type { HiddenStages } from "./hidden-stages.ts";
-import { createMatches } from "./highlight.ts";
+import { createMatches, NO_MATCHES } from "./highlight.ts";
 import type {
   PageRequest,
   ScrollPage,
@@ -65,6 +65,8 @@ export interface SearchPlan {
   readonly sort: readonly SortBy[];
   readonly facets: FacetPlan;
   readonly everything: boolean;
+  /** Hits have nothing of their documents but the urns. */
+  readonly urnsOnly: boolean;
   /** Works in slices, because the matches of a wide table take some time. */
   readonly hitsOf: (result: SearchResult) => Promise<readonly SearchHit[]>;
 }
@@ -113,9 +115,12 @@ export async function planSearch(
       more: request.moreFacets ?? [],
     }),
     everything: query.everything,
+    urnsOnly: matchesOf === undefined && extraOf === undefined,
     hitsOf: ({ hits }) =>
       inSlices(hits, ({ document, score }) => ({
-        ...{ urn: document.urn, score, ...matchesOf(document), ...extraOf(document) },
+        ...{ urn: document.urn, score },
+        ...(matchesOf?.(document) ?? NO_MATCHES),
+        ...extraOf?.(document),
       })),
   };
 }
@@ -140,6 +145,7 @@ export function createSearch(
       count: pageSize,
       facets: plan.facets.queries,
       nearWordsOf: suggestions?.words,
+      urnsOnly: plan.urnsOnly,
     });
     return {
       from,
@@ -204,6 +210,7 @@ export async function scrollPage(
     after,
     facets: plan.facets.queries,
     uncounted: asked.uncounted,
+    urnsOnly: plan.urnsOnly,
   });
   const last = result.hits.at(-1);
   return {
@@ -294,13 +301,16 @@ export async function hiding(
   return hidden.length === 0 ? undefined : { kind: "not", not: anyOf(hidden) };
 }
 
-/** Reads the values of fields that hits include on request. Names that are no field are ignored. */
+/**
+ * Reads the values of fields that hits include on request; undefined without any. Names that are no
+ * field are ignored.
+ */
 function createExtraFields(
   names: readonly string[] | undefined,
   fields: SearchFields,
-): (document: SearchDocument) => Pick<SearchHit, "extraFields"> {
+): ((document: SearchDocument) => Pick<SearchHit, "extraFields">) | undefined {
   const wanted = [...new Set(names)].filter((name) => fields.find(name).length > 0);
-  if (wanted.length === 0) return () => ({});
+  if (wanted.length === 0) return undefined;
   return ({ values, texts }) => {
     const textsOf = Map.groupBy(texts, ({ field }) => field);
     const extraFields = wanted.map((name) => {

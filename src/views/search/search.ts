@@ -201,6 +201,8 @@ export interface SearchQuery extends Scope {
   readonly facets: readonly FacetQuery[];
   /** The total is not asked for: it may be any number that is not below that of the hits. */
   readonly uncounted?: boolean | undefined;
+  /** Only the urns of the documents of hits are asked for: the rest may be empty. */
+  readonly urnsOnly?: boolean | undefined;
   /** Words whose near words (near-words.ts) are returned if no document matches. */
   readonly nearWordsOf?: readonly string[] | undefined;
 }

@@ -83,9 +83,10 @@ export function decodeDocument(urn: string, json: string): SearchDocument {
 
 /**
  * The same, decoded lazily: most hits of a large page need only the urn. The decoded form is held
- * weakly, because that of a wide table takes megabytes.
+ * weakly, because that of a wide table takes megabytes. `json`: "" if only the urn was read.
  */
 export function decodeLater(urn: string, json: string): SearchDocument {
+  if (json === "") return { urn, entityType: "", values: {}, texts: [] };
   let decoded: WeakRef<SearchDocument> | undefined;
   const whole = (): SearchDocument => {
     const known = decoded?.deref();

@@ -105,6 +105,7 @@ async function all(reader: Reader, scope: Scope, urnsMax: number): Promise<reado
       count: hitsMax,
       facets: [],
       uncounted: true,
+      urnsOnly: true,
     });
     for (const { document } of hits) found.push(document.urn);
     after = hits.length < hitsMax ? undefined : hits.at(-1)?.cursor;

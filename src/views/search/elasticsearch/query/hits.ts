@@ -20,7 +20,7 @@ import type { Indices, Request, Response } from "../indices.ts";
 import { fromUnitOrder, inUnitOrder } from "../stored-text.ts";
 import type { QueryClause } from "./clauses.ts";
 
-type Page = Pick<SearchQuery, "sort" | "start" | "count" | "after">;
+type Page = Pick<SearchQuery, "sort" | "start" | "count" | "after" | "urnsOnly">;
 type Place = estypes.SortResults;
 
 /** Maximum number of hits that a request reaches: the default of index.max_result_window. */
@@ -36,12 +36,16 @@ interface FoundPage {
 export async function findPage(
   indices: Indices,
   query: QueryClause,
-  { sort, start, count: wanted, after }: Page,
+  { sort, start, count: wanted, after, urnsOnly }: Page,
   more: Request,
 ): Promise<FoundPage> {
   const count = Math.min(wanted, hitsMax);
   const from = after === undefined ? {} : { search_after: searchAfter(after, sort) };
-  const request: Request = { query, sort: sortOf(sort), track_scores: sort.length > 0, ...from };
+  const request: Request = {
+    ...{ query, sort: sortOf(sort), track_scores: sort.length > 0, ...from },
+    // Sort keys may be read from documents.
+    ...(urnsOnly === true && sort.length === 0 && { _source: ["urn"] }),
+  };
   if (count === 0 || start + count <= WINDOW_MAX) {
     // With a cursor, a server counts from there only.
     const [skip, size] = after === undefined ? [0, count] : [start, start + count];

@@ -88,7 +88,7 @@ export function createAnswers(db: DatabaseSync, reader: SegmentReader) {
       const total = all.reduce((sum, { found }) => sum + found.docs.length, 0);
       const page = { ...query, count: Math.min(query.count, hitsMax) };
       const hits = topHits(all, page).flatMap(({ segment, doc, score, cursor }) => {
-        const json = selectJson.get(segment.idOf(doc))?.[0];
+        const json = query.urnsOnly ? "" : selectJson.get(segment.idOf(doc))?.[0];
         return json === undefined ? [] : [{ urn: segment.urns.text(doc), json, score, cursor }];
       });
       return {
