@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { createFinds } from "../../src/catalog/read/find-entities.ts";
 import { createModelNames, written } from "../../src/http/schemas/openapi-forms.ts";
+import { createConcurrencyLimit } from "../../src/lib/concurrency-limit.ts";
 
 type Dependencies = Parameters<typeof createFinds>[0];
 
@@ -18,6 +19,7 @@ function finding(bytes: number) {
         return urns.map((urn) => ({ urn, aspects: new Map([["tagProperties", aspect]]) }));
       },
     },
+    withLargeSlot: createConcurrencyLimit(1),
   } as unknown as Dependencies;
   return { finds: createFinds(dependencies), reads };
 }

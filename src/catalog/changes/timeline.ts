@@ -18,7 +18,7 @@ import {
 import { changeCategories } from "../../core/timeline/semantic-facts.ts";
 import {
   type AcquireSlot,
-  createConcurrencyLimit,
+  type ConcurrencyLimit,
   memorySlotOf,
   smallBytesMax,
 } from "../../lib/concurrency-limit.ts";
@@ -37,6 +37,8 @@ interface Dependencies {
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
   readonly addresses: Addresses;
   readonly states: Pick<EntityCache, "read">;
+  /** Limits the number of concurrent large reads. */
+  readonly withLargeSlot: ConcurrencyLimit;
 }
 
 /** Limits of a response. It has the newest transactions that fit, with events and differences. */
@@ -53,8 +55,7 @@ const aliases: Readonly<Record<string, string>> = {
 };
 
 export function createTimeline(dependencies: Dependencies): Pick<Catalog, "getTimeline"> {
-  const { addresses, states } = dependencies;
-  const withLargeSlot = createConcurrencyLimit(1);
+  const { addresses, states, withLargeSlot } = dependencies;
 
   async function read(
     urn: string,

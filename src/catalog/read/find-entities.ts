@@ -5,6 +5,7 @@
  */
 import { currentAspect, type EntityState } from "../../core/entity-state.ts";
 import type { Position } from "../../core/position.ts";
+import { type ConcurrencyLimit, memorySlotOf, smallBytesMax } from "../../lib/concurrency-limit.ts";
 import { appendAll } from "../../lib/lists.ts";
 import type { Model } from "../../model/model.ts";
 import type { AspectReader } from "../../views/aspects/aspect-table.ts";
@@ -22,12 +23,14 @@ interface Dependencies {
   readonly reader: Pick<AspectReader, "findValue">;
   /** Waits until the aspect view has a position. */
   readonly reached: (position: Position) => Promise<void>;
+  /** Limits the number of concurrent large reads. */
+  readonly withLargeSlot: ConcurrencyLimit;
 }
 
 export function createFinds(
   dependencies: Dependencies,
 ): Pick<Catalog, "findEntities" | "findAspect"> {
-  const { model, addresses, states, reader, reached } = dependencies;
+  const { model, addresses, states, reader, reached, withLargeSlot } = dependencies;
 
   return {
     async findEntities(texts, names) {
@@ -37,16 +40,22 @@ export function createFinds(
       const wanted = names && new Set(names);
       const entities: FoundEntity[] = [];
       let bytes = 0;
-      for (let start = 0; start < known.length; start += readMax) {
-        const page = known.slice(start, start + readMax);
-        const found = await states.read(page.map(({ urn }) => urn));
-        const entityAt = (address: Address, i: number) => entityOf(address, found[i], wanted);
-        const made = await inSlices(page, entityAt, pause);
-        for (const { aspects } of made) for (const { value } of aspects) bytes += value.length;
-        appendAll(entities, made);
-        if (bytes > responseBytesMax && known.length > 1) throw tooLarge(known.length);
+      const large = memorySlotOf(withLargeSlot);
+      try {
+        for (let start = 0; start < known.length; start += readMax) {
+          const page = known.slice(start, start + readMax);
+          const found = await states.read(page.map(({ urn }) => urn));
+          const entityAt = (address: Address, i: number) => entityOf(address, found[i], wanted);
+          const made = await inSlices(page, entityAt, pause);
+          for (const { aspects } of made) for (const { value } of aspects) bytes += value.length;
+          appendAll(entities, made);
+          if (bytes > responseBytesMax && known.length > 1) throw tooLarge(known.length);
+          if (bytes > smallBytesMax) await large.acquire(bytes);
+        }
+        return entities;
+      } finally {
+        large.release();
       }
-      return entities;
     },
 
     async findAspect(text, name, version): Promise<FoundAspect | undefined> {

@@ -7,6 +7,7 @@ import type { AspectState, EntityState } from "../../core/entity-state.ts";
 import { currentAspect } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { START } from "../../core/position.ts";
+import { type ConcurrencyLimit, memorySlotOf, smallBytesMax } from "../../lib/concurrency-limit.ts";
 import type { Entity, Model } from "../../model/model.ts";
 import type { AspectReader, StoredValue } from "../../views/aspects/aspect-table.ts";
 import type { Addresses } from "../address.ts";
@@ -28,12 +29,14 @@ interface Dependencies {
   readonly envelopes: Envelopes;
   /** Waits until the aspect view has a position. */
   readonly reached: (position: ReturnType<EntityCache["positionOf"]>) => Promise<void>;
+  /** Limits the number of concurrent large reads. */
+  readonly withLargeSlot: ConcurrencyLimit;
 }
 
 export type Envelopes = ReturnType<typeof createEnvelopes>;
 
 export function createReads(dependencies: Dependencies): Reads {
-  const { model, addresses, states, reader, reached, envelopes } = dependencies;
+  const { model, addresses, states, reader, reached, envelopes, withLargeSlot } = dependencies;
 
   function snapshotRecord(entity: Entity): string {
     const snapshot = model.findSnapshotOf(entity.name);
@@ -56,15 +59,21 @@ export function createReads(dependencies: Dependencies): Reads {
     const distinct = [...new Set(urns.map((urn) => addresses.readable(urn).urn))];
     const members: string[] = [];
     let characters = 0;
-    for (let start = 0; start < distinct.length; start += readMax) {
-      for (const state of await states.read(distinct.slice(start, start + readMax))) {
-        const member = `${JSON.stringify(state.urn)}:${text(state.urn, state)}`;
-        characters += member.length;
-        if (characters > responseBytesMax && distinct.length > 1) throw tooLarge(distinct.length);
-        members.push(member);
+    const large = memorySlotOf(withLargeSlot);
+    try {
+      for (let start = 0; start < distinct.length; start += readMax) {
+        for (const state of await states.read(distinct.slice(start, start + readMax))) {
+          const member = `${JSON.stringify(state.urn)}:${text(state.urn, state)}`;
+          characters += member.length;
+          if (characters > responseBytesMax && distinct.length > 1) throw tooLarge(distinct.length);
+          members.push(member);
+        }
+        if (characters > smallBytesMax) await large.acquire(characters);
       }
+      return { json: `{"results":{${members.join(",")}},"statuses":{},"errors":{}}` };
+    } finally {
+      large.release();
     }
-    return { json: `{"results":{${members.join(",")}},"statuses":{},"errors":{}}` };
   }
 
   const snapshotText = (urn: string, state: EntityState, aspects?: readonly string[]): string => {

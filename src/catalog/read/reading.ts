@@ -7,6 +7,7 @@ import type { Position } from "../../core/position.ts";
 import { START } from "../../core/position.ts";
 import { patternWithNamespace } from "../../core/urn.ts";
 import { createPlatformEvents } from "../../feed/platform-events.ts";
+import type { ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { readable } from "../../log/codecs/try-decode.ts";
 import type { Model } from "../../model/model.ts";
 import type { AccessContext } from "../access/access-filter.ts";
@@ -59,6 +60,8 @@ export interface ReadingTools {
   readonly soonFound: () => Promise<void>;
   /** Limits the number of requests that fold past states concurrently. */
   readonly withSlot: PastTools["withSlot"];
+  /** Limits the number of concurrent reads that hold much memory. */
+  readonly withLargeSlot: ConcurrencyLimit;
   readonly append: Parameters<typeof createRelationships>[0]["append"];
   /**
    * Changes whenever results from the graph may change; undefined while the graph lacks an
@@ -218,7 +221,13 @@ export function createReading(tools: ReadingTools, ports: ReadPorts, everything 
       caughtUp: caughtUp("graph"),
       relationshipTypes: namesOf(parts.references),
     }),
-    ...createTimeline({ log: tools.log, decode: parts.decode, addresses, states }),
+    ...createTimeline({
+      log: tools.log,
+      decode: parts.decode,
+      addresses,
+      states,
+      withLargeSlot: tools.withLargeSlot,
+    }),
     ...changes,
     pollChanges: createPoll({ ...polling(tools), changes }),
 
