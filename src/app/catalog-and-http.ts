@@ -211,6 +211,7 @@ export async function openCatalogAndHttp(
       hosts: createHostRule({ loopback: isLoopback(config.host), allowed: config.allowedHost }),
       corsOrigins: config.corsOrigin,
       heldBytesMax: Math.max(config.bodiesBytesMax, config.bodyBytesMax),
+      responseLimits: { bytesMax: config.responsesBytesMax },
       jsonLimits: jsonLimitsOf(config),
       actorHeaderTrusted: isLoopback(config.host) && !required,
       writeAuthorization: authorizes("write", config, required),

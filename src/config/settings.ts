@@ -299,6 +299,11 @@ export const settings = {
       "Maximum total size of the bodies of all requests in flight; a body over 1 MiB that exceeds it is answered with 503",
     commands: server,
   }),
+  responsesBytesMax: setting(bytes(2 ** 20, 2 ** 36), "128MiB", {
+    about:
+      "Maximum total size of the responses over 1 MiB that clients have not read yet; a read that exceeds it is answered with 503",
+    commands: server,
+  }),
   aspectBytesMax: setting(bytes(2 ** 10, 16_000_000), "16000000", {
     about: "Largest value of an aspect, as JSON text; a larger one is answered with 413",
     commands: server,

@@ -25,6 +25,11 @@ import { endWithTokens } from "./hooks/ended-tokens.ts";
 import { checkHost, type HostRule } from "./hooks/host-check.ts";
 import type { LargeBodies } from "./hooks/large-bodies.ts";
 import {
+  limitLargeResponses,
+  type ResponseLimits,
+  responseLimits,
+} from "./hooks/large-responses.ts";
+import {
   countRequests,
   type ServerMetrics,
   type ServerTraces,
@@ -62,6 +67,8 @@ export interface HttpServerConfig {
   readonly bodyBytesMax: number;
   /** Bytes of the bodies of all requests in flight; 32 MiB when absent. */
   readonly heldBytesMax?: number | undefined;
+  /** Limits of responses that clients have not read yet; the defaults when absent. */
+  readonly responseLimits?: Partial<ResponseLimits> | undefined;
   /** Limits of JSON bodies that this thread parses; the defaults when absent. */
   readonly jsonLimits?: JsonLimits | undefined;
   /** True on loopback without token authentication: the actor header is trusted. */
@@ -231,6 +238,7 @@ export function createHttpServer(options: HttpDoorOptions): FastifyInstance {
     }, done as Done);
   });
   compressResponses(app);
+  limitLargeResponses(app, { ...responseLimits, ...config.responseLimits });
   for (const endpoint of [...table.endpoints, ...table.web]) {
     addEndpoint(app, endpoint, {
       context: { catalog, operations, proposals, metrics: metricsText, stale, now },

@@ -8,8 +8,8 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyReply } from "fastify";
 import type { CatalogError } from "../../core/errors.ts";
+import { isRead } from "../request/is-read.ts";
 import type { RequestState } from "../request/parse-request.ts";
-import type { Endpoint } from "../schemas/endpoint.ts";
 
 export interface EndedTokens {
   /** Registers a response before its request is handled. */
@@ -78,13 +78,7 @@ function end(watched: Watched, fault: CatalogError): void {
   if (raw.headersSent) {
     if (ending === true) raw.destroy();
     watched.ending = true;
-  } else if (!reply.sent && (!raw.req.complete || reads(state.endpoint, reply.request.body))) {
+  } else if (!reply.sent && (!raw.req.complete || isRead(state.endpoint, reply.request.body))) {
     reply.send(fault);
   }
 }
-
-/** True for a request that changes nothing, so that it may fail at any point. */
-const reads = ({ method, writes, reads, changes }: Endpoint, body: unknown): boolean =>
-  method === "GET" ||
-  method === "HEAD" ||
-  (reads !== undefined && writes !== true && changes?.(body) !== true);

@@ -20,54 +20,40 @@ const graceMs = { first: 2_000, next: 500 };
 
 /** Tracks connections that open from now on. */
 export function watchUnfinished(server: Server): Unfinished {
-  const connections = new Map<Socket, ServerResponse[]>();
+  const connections = new Map<Socket, Set<ServerResponse>>();
   let stopping = false;
 
   server.on("connection", (socket: Socket) => {
-    connections.set(socket, []);
+    connections.set(socket, new Set());
     socket.once("close", () => connections.delete(socket));
   });
-  server.on("request", (request, response) => {
-    const own = connections.get(request.socket);
+  server.on("request", ({ socket }, response) => {
+    const own = connections.get(socket);
     if (own === undefined) return;
-    // Finished responses are removed with the next request, which is cheaper than a listener each.
-    const over = own.every(isOver);
-    own[over ? 0 : own.length] = response;
-    if (over) own.length = 1;
-    if (stopping) endWith(response, own);
-  });
-
-  /** Closes the connection after its last response, because no further request is served. */
-  function endWith(response: ServerResponse, own: readonly ServerResponse[]): void {
+    own.add(response);
+    // Sent, or the client has disconnected. The connection must not keep the response in memory.
     response.once("close", () => {
-      if (own.every(isOver)) response.req.socket.destroySoon();
+      own.delete(response);
+      // No further request is served.
+      if (stopping && own.size === 0) socket.destroySoon();
     });
-  }
+  });
 
   function look(): void {
     for (const [socket, own] of connections) {
-      const whole = own.some((one) => !isOver(one) && one.req.complete);
-      if (!whole) socket.destroy();
+      if (!own.values().some(({ req }) => req.complete)) socket.destroy();
     }
     if (connections.size > 0) setTimeout(look, graceMs.next).unref();
   }
 
   return {
     *responses() {
-      for (const own of connections.values()) {
-        for (const response of own) if (!isOver(response)) yield response;
-      }
+      for (const own of connections.values()) yield* own;
     },
 
     cut() {
       stopping = true;
-      for (const own of connections.values()) {
-        for (const response of own) if (!isOver(response)) endWith(response, own);
-      }
       setTimeout(look, graceMs.first).unref();
     },
   };
 }
-
-/** The response was sent, or the client has disconnected. */
-const isOver = (response: ServerResponse): boolean => response.closed;

@@ -2,6 +2,7 @@
  * Entities and proposals of the OpenAPI endpoints: `{urn, <aspect>: {value}}` (v3) and
  * `{urn, aspects: {<aspect>: {value}}}` (v2). Stored values are returned unchanged.
  */
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import {
   type Catalog,
   type FoundAspect,
@@ -135,8 +136,21 @@ export function entityText({ urn, aspects }: ShownEntity, shown: Shown): string 
   return `${[head, ...members].join(",")}}`;
 }
 
-export const entitiesText = (entities: readonly ShownEntity[], shown: Shown): string =>
-  `[${entities.map((entity) => entityText(entity, shown)).join(",")}]`;
+/** Entities whose texts are made before other requests run. */
+const entitiesAtOnce = 500;
+
+/** A JSON list. */
+export async function entitiesText(
+  entities: readonly ShownEntity[],
+  shown: Shown,
+): Promise<string> {
+  const texts: string[] = [];
+  for (const entity of entities) {
+    if (texts.length > 0 && texts.length % entitiesAtOnce === 0) await yieldToEventLoop();
+    texts.push(entityText(entity, shown));
+  }
+  return `[${texts.join(",")}]`;
+}
 
 /** Canonical names of the aspects in a query; undefined without any. */
 export const namedAspects = (

@@ -157,7 +157,7 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
           catalog,
         });
         const { systemMetadata = false } = request.parameters as Query;
-        return { json: entitiesText(found, { version, systemMetadata }) };
+        return { json: await entitiesText(found, { version, systemMetadata }) };
       },
     },
   ];

@@ -91,7 +91,7 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
     const byName = Map.groupBy(proposals, nameIn);
     for (const name of jsonObject(request.body) ? Object.keys(request.body) : byName.keys()) {
       const found = await written(byName.get(name) ?? [], context.catalog, names, created);
-      const text = entitiesText(found, { version: "v3", systemMetadata, traceId });
+      const text = await entitiesText(found, { version: "v3", systemMetadata, traceId });
       members.push(`${JSON.stringify(name)}:${text}`);
     }
     return { ...response, ...(async && { status: 202 }), json: `{${members.join(",")}}` };
@@ -147,7 +147,7 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
         for (const [name, list] of Object.entries(body as Record<string, readonly Member[]>)) {
           const entityType = names.known(name, "not_found");
           const found = await findMembers(list, { entityType, names, catalog });
-          const text = entitiesText(found, { version: "v3", systemMetadata });
+          const text = await entitiesText(found, { version: "v3", systemMetadata });
           members.push(`${JSON.stringify(name)}:${text}`);
         }
         return { json: `{${members.join(",")}}` };

@@ -60,7 +60,7 @@ const batchV2 = (names: ModelNames): Endpoint => ({
     const entityType = names.known(path.entity ?? "", "not_found");
     const found = await findMembers(members, { entityType, names, catalog });
     const shown = { version: "v2", systemMetadata: withSystemMetadata === true } as const;
-    return { json: `{"entities":${entitiesText(found, shown)}}` };
+    return { json: `{"entities":${await entitiesText(found, shown)}}` };
   },
 });
 

@@ -231,7 +231,7 @@ async function page(request: SearchRequest, options: PageOptions): Promise<ApiRe
   const there = read.filter(({ exists }) => exists);
   const members = [
     ...(found.scrollId === undefined ? [] : [`"scrollId":${JSON.stringify(found.scrollId)}`]),
-    `"${member}":${entitiesText(there, { version, systemMetadata })}`,
+    `"${member}":${await entitiesText(there, { version, systemMetadata })}`,
     `"totalCount":${found.total}`,
     `"facets":${facetsText(found.facets)}`,
   ];

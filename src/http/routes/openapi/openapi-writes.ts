@@ -72,7 +72,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
     const response = await write(proposals, request, context);
     const entities = await written(proposals, catalog, names, created);
     const traceId = async ? traceIdOf(response) : undefined;
-    const json = entitiesText(entities, { version, systemMetadata, traceId });
+    const json = await entitiesText(entities, { version, systemMetadata, traceId });
     return { ...response, ...(async && { status: 202 }), json };
   }
 

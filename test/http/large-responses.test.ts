@@ -1,0 +1,131 @@
+/** Large responses: sent in pieces, and limited in total while clients have not read them. */
+import { once } from "node:events";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { afterEach, describe, expect, test } from "vitest";
+import type { ResponseLimits } from "../../src/http/hooks/large-responses.ts";
+import { openTestServer, refusal, type TestServer } from "./test-server.ts";
+
+const MIB = 1024 * 1024;
+const uncompressed = { "Accept-Encoding": "identity" };
+
+let api: TestServer;
+const sockets: Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await api.app.close();
+});
+
+/** A server whose entity has the text. */
+async function serve(text: string, limits: Partial<ResponseLimits> = {}): Promise<string> {
+  api = openTestServer({ responseLimits: { bytesMax: 32 * MIB, ...limits } });
+  api.catalog.getEntity = () => ({ json: JSON.stringify(text) });
+  return api.app.listen({ port: 0, host: "127.0.0.1" });
+}
+
+const target = "/entitiesV2/urn:li:tag:a";
+
+/** Requests the entity, and reads nothing of the response after its beginning. */
+async function requestOnly(): Promise<Socket> {
+  const { port } = api.app.server.address() as AddressInfo;
+  const socket = connect(port, "127.0.0.1").pause();
+  sockets.push(socket);
+  await once(socket, "connect");
+  socket.write(`GET ${target} HTTP/1.1\r\nHost: h\r\n\r\n`);
+  await once(socket, "readable");
+  return socket;
+}
+
+describe("a large response", () => {
+  test.each([
+    ["of characters of one byte", "a"],
+    ["of characters of two code units, at any offset of a piece", "🗺"],
+  ])("%s arrives unchanged, with its length", async (_, character) => {
+    for (const offset of ["", "a"]) {
+      const text = offset + character.repeat(MIB);
+      const response = await fetch((await serve(text)) + target, { headers: uncompressed });
+      const bytes = Buffer.byteLength(JSON.stringify(text));
+      expect(response.headers.get("content-length")).toBe(String(bytes));
+      expect((await response.json()) === text).toBe(true);
+      await api.app.close();
+    }
+  });
+
+  test("is compressed for a client that accepts it", async () => {
+    const text = Array.from({ length: 400_000 }, (_, i) => i.toString(36)).join();
+    const response = await fetch((await serve(text)) + target, {
+      headers: { "Accept-Encoding": "gzip" },
+    });
+    expect(response.headers.get("content-encoding")).toBe("gzip");
+    expect((await response.json()) === text).toBe(true);
+  });
+
+  test("has an entity tag, with which an unchanged one is not sent again", async () => {
+    const url = (await serve("a".repeat(2 * MIB))) + target;
+    const first = await fetch(url);
+    await first.arrayBuffer();
+    const headers = { "If-None-Match": first.headers.get("etag") ?? "" };
+    expect((await fetch(url, { headers })).status).toBe(304);
+  });
+});
+
+describe("large responses that clients have not read", () => {
+  test("have a total limit, over which a read is rejected until a client has read or disconnected", async () => {
+    const url = (await serve("a".repeat(20 * MIB))) + target;
+    const status = () => statusOf(url);
+    expect(await status()).toBe(200);
+    const reader = await requestOnly();
+    await expect.poll(status).toBe(503);
+    const rejected = await fetch(url, { headers: uncompressed });
+    expect(rejected.headers.get("retry-after")).toBe("1");
+    expect(await rejected.json()).toEqual(
+      refusal(
+        503,
+        "unavailable",
+        expect.stringMatching(/have not read yet have 2\d{7} bytes of at most 33554432/),
+      ),
+    );
+    const { origin } = new URL(url);
+    expect((await fetch(`${origin}/config`)).status).toBe(200);
+
+    reader.resume();
+    await expect.poll(status).toBe(200);
+    const leaver = await requestOnly();
+    await expect.poll(status).toBe(503);
+    leaver.destroy();
+    await expect.poll(status).toBe(200);
+  });
+
+  test("end with the connection of a client that reads nothing", async () => {
+    const url = (await serve("a".repeat(20 * MIB), { stalledMsMax: 300 })) + target;
+    const staller = await requestOnly();
+    // The service ends the connection, which the client sees when it reads.
+    await expect.poll(() => statusOf(url)).toBe(200);
+    staller.resume();
+    await once(staller, "close");
+    expect(staller.bytesRead).toBeLessThan(20 * MIB);
+  });
+
+  test("do not reject the response of a write, which has happened already", async () => {
+    const url = (await serve("a".repeat(20 * MIB))) + target;
+    const [entity] = await api.catalog.findEntities(["urn:li:tag:a"], undefined);
+    const aspects = entity?.aspects.map((aspect) => ({
+      ...{ ...aspect, name: "tagProperties", value: JSON.stringify("a".repeat(15 * MIB)) },
+    }));
+    api.catalog.findEntities = async () => [{ ...entity, urn: "urn:li:tag:a", aspects }] as never;
+    await requestOnly();
+    await expect.poll(() => statusOf(url)).toBe(503);
+    const written = await fetch(`${new URL(url).origin}/openapi/v3/entity/tag`, {
+      method: "POST",
+      headers: { ...uncompressed, "Content-Type": "application/json" },
+      body: JSON.stringify([{ urn: "urn:li:tag:a", tagProperties: { value: {} } }]),
+    });
+    expect(written.ok).toBe(true);
+    expect((await written.arrayBuffer()).byteLength).toBeGreaterThan(15 * MIB);
+  });
+});
+
+async function statusOf(url: string): Promise<number> {
+  const response = await fetch(url, { headers: uncompressed });
+  await response.arrayBuffer();
+  return response.status;
+}
