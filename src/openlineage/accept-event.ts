@@ -31,7 +31,7 @@ const attemptsMax = 20;
 export function createAcceptEvent(namespace: string): AcceptEvent {
   const retryLimit = createConcurrencyLimit(1);
   return async (body, catalog, caller) => {
-    const mapped = mapEvent(validateEvent(body), namespace);
+    const mapped = mapEvent(validateEvent(body, Date.now()), namespace);
     const attempt = () => write(mapped, catalog, caller);
     const first = await attempt();
     return first === LOST ? retried(attempt, retryLimit) : first;

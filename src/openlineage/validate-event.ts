@@ -73,8 +73,11 @@ function validatorOf(kind: Kind): ValidateFunction {
   return validate;
 }
 
-/** The event without nulls, which mean absent members. Throws `malformed` for an invalid event. */
-export function validateEvent(body: unknown): OpenLineageEvent {
+/**
+ * The event without nulls, which mean absent members. `now`: epoch milliseconds. Throws `malformed` for an
+ * invalid event.
+ */
+export function validateEvent(body: unknown, now: number): OpenLineageEvent {
   const event = withoutNulls(body);
   if (!jsonObject(event)) {
     throw new CatalogError("malformed", "an OpenLineage event must be a JSON object", {
@@ -90,14 +93,26 @@ export function validateEvent(body: unknown): OpenLineageEvent {
   const validate = validatorOf(kind);
   if (validate(event) !== true) throw errorOf(kind, validate.errors?.[0]);
   const checked = (kind === "DatasetEvent" ? event : without(event, "dataset")) as unknown;
-  const { eventTime } = checked as OpenLineageEvent;
-  if (Number.isNaN(parseTime(eventTime)) || !DATE_TIME.test(eventTime)) {
+  checkTime((checked as OpenLineageEvent).eventTime, now);
+  return checked as OpenLineageEvent;
+}
+
+/** An event of the far future would count as later than all that follow. */
+function checkTime(eventTime: string, now: number): void {
+  const time = parseTime(eventTime);
+  if (Number.isNaN(time) || !DATE_TIME.test(eventTime)) {
     throw new CatalogError("malformed", `eventTime "${shortened(eventTime)}" is not a date-time`, {
       hint: "Send an ISO-8601 instant, for example 2026-01-31T12:00:00Z",
     });
   }
-  return checked as OpenLineageEvent;
+  if (time <= now + AHEAD_MS_MAX) return;
+  throw new CatalogError("malformed", `eventTime "${shortened(eventTime)}" is in the future`, {
+    hint: "Send the time of the event, at most a day ahead of the service; check the producer's clock",
+  });
 }
+
+/** Allows for wrong time zones. */
+const AHEAD_MS_MAX = 24 * 3_600_000;
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?$/i;
 

@@ -83,6 +83,7 @@ describe("an invalid event is rejected with 400", () => {
       { ...runEvent(), run: null, job: null, dataset: 7 },
       "dataset must be object, not 7",
     ],
+    ["a far future", { ...runEvent(), eventTime: "2999-01-01T00:00:00Z" }, "is in the future"],
     ["no such day", { ...runEvent(), eventTime: "2026-02-30T00:00:00Z" }, "is not a date-time"],
     ["no UUID", { ...runEvent(), run: { runId: "run-7" } }, 'run.runId is "run-7". Send a UUID'],
     ["another type", { ...runEvent(), eventType: "DONE" }, 'eventType is "DONE". Use one of'],
