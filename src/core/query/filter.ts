@@ -286,11 +286,11 @@ function ordered([text = ""]: readonly string[], fits: (order: number) => boolea
   };
 }
 
-/** Undefined for a text that is no number. */
-export function numberOf(text: string): number | undefined {
-  const number = Number(text);
-  return text.trim() === "" || Number.isNaN(number) ? undefined : number;
-}
+const DECIMAL = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i;
+
+/** Undefined for a text that is not a decimal number. */
+export const numberOf = (text: string): number | undefined =>
+  DECIMAL.test(text) ? Number(text) : undefined;
 
 function parsedObject(text: string): JsonObject | undefined {
   try {
