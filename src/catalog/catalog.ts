@@ -16,6 +16,7 @@ export type * from "./changes/change-reads.ts";
 export { changesMax } from "./changes/change-reads.ts";
 export type * from "./graph/graph-reads.ts";
 export type * from "./read/entity-reads.ts";
+export { responseBytesMax, tooLarge } from "./read/response-limit.ts";
 export type * from "./runs/run-requests.ts";
 export type * from "./search/requests.ts";
 export type * from "./write/writes.ts";

@@ -68,6 +68,22 @@ describe("a large response", () => {
   });
 });
 
+test("entities with named versions are rejected when their values exceed the size of a response", async () => {
+  const origin = await serve("");
+  const text = "a".repeat(70 * MIB);
+  api.catalog.getEntity = () => ({ json: JSON.stringify({ aspects: { tagKey: { text } } }) });
+  const id = (name: string) => encodeURIComponent(`(urn:li:tag:${name} , )`);
+  const read = (ids: readonly string[]) =>
+    fetch(`${origin}/entitiesVersionedV2?ids=List(${ids.map(id)})&entityType=tag`, {
+      headers: { "X-RestLi-Protocol-Version": "2.0.0" },
+    });
+  expect((await read(["a"])).status).toBe(200);
+  const rejected = await read(["a", "b"]);
+  expect(await rejected.json()).toEqual(
+    refusal(413, "too_large", expect.stringContaining("the aspects of 2 entities")),
+  );
+});
+
 describe("large responses that clients have not read", () => {
   test("have a total limit, over which a read is rejected until a client has read or disconnected", async () => {
     const url = (await serve("a".repeat(20 * MIB))) + target;

@@ -1,5 +1,10 @@
 /** /entitiesVersionedV2: entities with the values that a stamp of versions names. */
-import type { Catalog, Envelope } from "../../../catalog/catalog.ts";
+import {
+  type Catalog,
+  type Envelope,
+  responseBytesMax,
+  tooLarge,
+} from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import { namesIn } from "../../request/parameters.ts";
@@ -62,7 +67,10 @@ export const entityVersionedRoutes: readonly Endpoint[] = [
         code: "not_found",
         when: "the entity type is unknown, or has no aspect that a stamp names",
       },
-      { code: "too_large", when: `there are more than ${idsMax} ids` },
+      {
+        code: "too_large",
+        when: `there are more than ${idsMax} ids, or the response is too large`,
+      },
     ],
     async handle({ parameters }, { catalog }) {
       const { ids, entityType, aspects } = parameters as {
@@ -74,11 +82,16 @@ export const entityVersionedRoutes: readonly Endpoint[] = [
         throw new CatalogError("too_large", `there are ${ids.length} ids of at most ${idsMax}`);
       }
       const names = aspects && namesIn(aspects);
-      const results: Record<string, unknown> = {};
+      const results = new Map<string, string>();
+      let characters = 0;
       for (const one of ids.map((id) => versionedIn(id, entityType))) {
-        results[one.id] = await read(one, names, catalog);
+        const text = JSON.stringify(await read(one, names, catalog));
+        characters += text.length;
+        if (characters > responseBytesMax && ids.length > 1) throw tooLarge(ids.length);
+        results.set(one.id, text);
       }
-      return { json: JSON.stringify({ results, statuses: {}, errors: {} }) };
+      const members = [...results].map(([id, text]) => `${JSON.stringify(id)}:${text}`);
+      return { json: `{"results":{${members.join(",")}},"statuses":{},"errors":{}}` };
     },
   },
 ];
