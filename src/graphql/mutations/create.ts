@@ -29,13 +29,13 @@ interface NewAspects {
   readonly others?: Readonly<Record<string, object>>;
 }
 
-/** Creates an entity that the caller owns. */
 /** Platform privileges to create an entity of a type, beside Create Entity and Edit Entity on it. */
 const creators = new Map([
   ["tag", platformPrivileges.createTags],
   ["domain", platformPrivileges.createDomains],
 ]);
 
+/** Creates an entity that the caller owns. */
 const make = (entityType: string, { input, value, others }: NewAspects, viewer: Viewer) =>
   create<NewEntity>(
     {

@@ -247,8 +247,7 @@ const facetsText = (facets: readonly SearchFacet[]): string =>
     })),
   );
 
-/** The slice that a request asks for. */
-/** Throws `malformed` for a number of slices that is none. */
+/** The slice that a request asks for. Throws `malformed` for an invalid number of slices. */
 export function sliceOf({
   sliceId: id,
   sliceMax: max,
