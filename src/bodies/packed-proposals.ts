@@ -23,7 +23,7 @@ interface Head {
   readonly hasValue: boolean;
   readonly path?: string | undefined;
   readonly named?: true | undefined;
-  readonly checked?: "valid" | "open" | { readonly refusal: SerializedError } | undefined;
+  readonly checked?: "valid" | "open" | { readonly rejection: SerializedError } | undefined;
 }
 
 /** The values of the proposals must be texts, as checkProposals returns them. */
@@ -54,7 +54,8 @@ function headOf(proposal: Proposal): Head {
     hasValue: typeof value === "string",
     path: proposal[REQUEST_PATH],
     named: proposal[HAS_TYPE_NAMES],
-    checked: typeof checked === "object" ? { refusal: serializeError(checked.refusal) } : checked,
+    checked:
+      typeof checked === "object" ? { rejection: serializeError(checked.rejection) } : checked,
   };
 }
 
@@ -88,7 +89,7 @@ function proposalOf({ proposal, hasValue, path, named, checked }: Head, value: s
     ...(named !== undefined && { [HAS_TYPE_NAMES]: named }),
     ...(checked !== undefined && {
       [CHECKED]:
-        typeof checked === "object" ? { refusal: deserializeError(checked.refusal) } : checked,
+        typeof checked === "object" ? { rejection: deserializeError(checked.rejection) } : checked,
     }),
   };
 }

@@ -45,10 +45,10 @@ export function computedAhead(
       const validated = validatedText(text);
       cached = { current, result: () => validated };
       return text;
-    } catch (refusal) {
-      if (!(refusal instanceof CatalogError)) throw refusal;
+    } catch (rejection) {
+      if (!(rejection instanceof CatalogError)) throw rejection;
       const result = () => {
-        throw refusal;
+        throw rejection;
       };
       cached = { current, result };
       return undefined;

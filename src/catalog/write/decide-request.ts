@@ -14,9 +14,9 @@ import type { ProposalValidation } from "./proposals/validated-proposal.ts";
 import { type EventCommand, eventChange, type WriteRequest } from "./write-request.ts";
 
 /** A rejected write request: nothing can be written. */
-export interface Rejection {
+export interface RejectedRequest {
   readonly entry: Entry;
-  readonly refusal: unknown;
+  readonly rejection: unknown;
 }
 
 /** The decision on an entity; without appends if nothing changes. */

@@ -202,10 +202,10 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
       const decided = lastStep();
       // An append that another request began has just failed: load again.
       if (decided === undefined) continue;
-      if ("refusal" in decided) {
-        const { entry, refusal } = decided;
+      if ("rejection" in decided) {
+        const { entry, rejection } = decided;
         if (invalidated.has(entry.urn) || !(await isOutdated(entry))) {
-          throw inPart(refusal, asked, writeRequests);
+          throw inPart(rejection, asked, writeRequests);
         }
         invalidated.add(entry.urn);
         states.invalidate([entry.urn]);

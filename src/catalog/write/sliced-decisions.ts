@@ -11,7 +11,7 @@ import { computeAhead } from "./computed-ahead.ts";
 import {
   delimiters,
   type EntityDecision,
-  type Rejection,
+  type RejectedRequest,
   type RequestTerms,
   type WriteDecider,
 } from "./decide-request.ts";
@@ -38,7 +38,7 @@ interface Parts {
  * undefined if an append of another request has just failed: then the entities must be loaded again.
  * The caller must append the decisions synchronously.
  */
-type LastStep = () => readonly EntityDecision[] | Rejection | undefined;
+type LastStep = () => readonly EntityDecision[] | RejectedRequest | undefined;
 
 /** A write request with its entity, and the decision once there is one. */
 interface Loaded {
@@ -68,14 +68,14 @@ export async function decideInSlices(
   }
 
   /** The rejection; undefined when the write request is accepted. */
-  function decide(one: Loaded): Rejection | undefined {
+  function decide(one: Loaded): RejectedRequest | undefined {
     const { writeRequest, entry } = one;
     try {
       one.state = entry.state;
       one.decided = decider.decideRequested(writeRequest, entry, one.terms);
       return undefined;
-    } catch (refusal) {
-      return { entry, refusal };
+    } catch (rejection) {
+      return { entry, rejection };
     }
   }
 
@@ -89,15 +89,15 @@ export async function decideInSlices(
     await largeValuesOf(one)?.();
   }
 
-  async function decideAll(some: readonly Loaded[]): Promise<Rejection | undefined> {
+  async function decideAll(some: readonly Loaded[]): Promise<RejectedRequest | undefined> {
     for (const [index, one] of some.entries()) {
       // The first decision follows a load, whose waiting time is no work.
       const pausing = index > 0 ? pause() : undefined;
       if (pausing !== undefined) await pausing;
       if (largeValuesOf(one) !== undefined) await computeLarge(one);
       if (one.entry.state === undefined) continue;
-      const refused = decide(one);
-      if (refused !== undefined) return refused;
+      const rejected = decide(one);
+      if (rejected !== undefined) return rejected;
     }
     return undefined;
   }
@@ -121,8 +121,8 @@ export async function decideInSlices(
     for (const one of all.filter(isOutdated)) {
       one.entry = states.find(one.writeRequest.urn) ?? one.entry;
       if (one.entry.state === undefined) return undefined;
-      const refused = decide(one);
-      if (refused !== undefined) return refused;
+      const rejected = decide(one);
+      if (rejected !== undefined) return rejected;
     }
     return all.map(({ decided }) => decided as EntityDecision);
   }
@@ -131,16 +131,16 @@ export async function decideInSlices(
   for (let i = 0; i < writeRequests.length; i += LOADED_MAX) {
     if (i > 0) await pause();
     const loaded = await load(writeRequests.slice(i, i + LOADED_MAX));
-    const refused = await decideAll(loaded);
-    if (refused !== undefined) return () => refused;
+    const rejected = await decideAll(loaded);
+    if (rejected !== undefined) return () => rejected;
     appendAll(all, loaded);
   }
   for (let round = 1; round < ROUNDS_MAX; round++) {
     const outdated = all.filter(isOutdated);
     if (outdated.length <= REPEATED_MAX) break;
     for (const one of outdated) one.entry = states.find(one.writeRequest.urn) ?? one.entry;
-    const refused = await decideAll(outdated);
-    if (refused !== undefined) return () => refused;
+    const rejected = await decideAll(outdated);
+    if (rejected !== undefined) return () => rejected;
   }
   return () => decideOutdated(all);
 }

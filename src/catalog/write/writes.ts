@@ -46,7 +46,7 @@ export const CHECKED: unique symbol = Symbol("checked");
  * The result of validating a value without the entity's state. `valid`: `aspect.value` is the text to
  * store. `open`: it is JSON text whose validation depends on stored values and is still to be done.
  */
-export type CheckedValue = "valid" | "open" | { readonly refusal: CatalogError };
+export type CheckedValue = "valid" | "open" | { readonly rejection: CatalogError };
 
 /** A proposal with its aspect value as the client sent it. */
 export interface Proposal {

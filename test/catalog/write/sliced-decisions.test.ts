@@ -31,11 +31,11 @@ function request(count: number, meanwhile: (decidedSoFar: number) => void) {
     return { urn: `urn:li:tag:${n}`, entity: tag, commands: [], events: [] };
   });
   const entries = new Map(writeRequests.map(({ urn }) => [urn, entryOf(urn, 1)]));
-  const refused = new Set<string>();
+  const rejected = new Set<string>();
   let made = 0;
   const decideRequested = ({ urn }: WriteRequest, entry: Entry): EntityDecision => {
     made++;
-    if (refused.has(urn)) throw new CatalogError("invalid", `${urn} is refused`);
+    if (rejected.has(urn)) throw new CatalogError("invalid", `${urn} is rejected`);
     const next = stateOf(urn, (entry.state?.revision ?? 0) + 1);
     return { entry, next, appends: [], timeseries: false, hasChanges: true };
   };
@@ -45,7 +45,7 @@ function request(count: number, meanwhile: (decidedSoFar: number) => void) {
   };
   return {
     entries,
-    refused,
+    rejected,
     made: () => made,
     decide: () =>
       decideInSlices(writeRequests, terms, {
@@ -120,7 +120,7 @@ test("a failed append of another request makes the last step load the entities a
 
 test("the first rejected decision is the result", async () => {
   const asked = request(450, () => {});
-  asked.refused.add("urn:li:tag:210").add("urn:li:tag:220");
+  asked.rejected.add("urn:li:tag:210").add("urn:li:tag:220");
   const decided = (await asked.decide())();
   expect(decided).toMatchObject({ entry: { urn: "urn:li:tag:210" } });
   expect(asked.made()).toBe(211);

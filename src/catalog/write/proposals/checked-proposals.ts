@@ -43,10 +43,10 @@ export function checkProposals(
       if (text.length <= OPEN_CHARACTERS_MAX || validation.dependsOnNothingElse(addressed)) {
         return withText(proposal, text, "open");
       }
-      return withText(proposal, "", { refusal: tooLong(addressed.label, proposal, text.length) });
-    } catch (refusal) {
-      if (!(refusal instanceof CatalogError)) throw refusal;
-      return withText(proposal, "", { refusal });
+      return withText(proposal, "", { rejection: tooLong(addressed.label, proposal, text.length) });
+    } catch (rejection) {
+      if (!(rejection instanceof CatalogError)) throw rejection;
+      return withText(proposal, "", { rejection });
     }
   }
 

@@ -39,7 +39,7 @@ export function parseJsonText(text: string, member: string, limits: JsonLimits):
 /** The value of a proposal that is already validated; throws its validation error. Else undefined. */
 export function checkedBefore({ aspect, [CHECKED]: checked }: Proposal): AspectValue | undefined {
   if (checked === undefined || checked === "open") return undefined;
-  if (checked !== "valid") throw checked.refusal;
+  if (checked !== "valid") throw checked.rejection;
   return validatedText(String(aspect?.value));
 }
 
