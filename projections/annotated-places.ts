@@ -61,7 +61,7 @@ function walk(
       place(type, path, pending, visit);
       break;
     case "array":
-      refuseAt("a list", path, pending);
+      rejectAt("a list", path, pending);
       step("*", type.items);
       break;
     case "map":
@@ -76,7 +76,7 @@ function walk(
       break;
     case "named":
       if (visit.model.types.get(type.name)?.kind === "record") {
-        refuseAt("a record", path, pending);
+        rejectAt("a record", path, pending);
         walkRecord(type.name, path, pending, visit);
       } else place(type, path, pending, visit);
       break;
@@ -122,7 +122,7 @@ function placeMap(
   if (own !== undefined) found.push({ path, annotation: own.annotation, type });
 }
 
-function refuseAt(kind: string, path: readonly string[], pending: readonly Pending[]): void {
+function rejectAt(kind: string, path: readonly string[], pending: readonly Pending[]): void {
   if (pending.every(({ rest }) => rest.length > 0)) return;
   throw new CatalogError("invalid", `the annotation at "/${path.join("/")}" is on ${kind}`, {
     hint: 'Give the relative path to the annotated values: { "/*": … }, { "/time": … }',

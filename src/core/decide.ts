@@ -48,8 +48,9 @@ export interface AspectCommand {
    */
   readonly value?: AspectValue | Following;
   /**
-   * Returns a function that computes `value` in another thread, for a current value (JSON text) for which it
-   * takes long; it resolves with the new text, undefined for a refusal. `value` then returns the result.
+   * Returns a function that computes `value` in another thread, for a current value (JSON text)
+   * for which it takes long. It resolves with the new text, or with undefined if the value is
+   * rejected. `value` then returns the result.
    */
   readonly ahead?: (current: string | undefined) => (() => Promise<string | undefined>) | undefined;
   readonly schemaVersion: number;
@@ -164,7 +165,7 @@ function decideOne(draft: Draft, command: AspectCommand, context: DecisionContex
   checkConditions(creating ? undefined : current, command);
   if (command.kind === "delete") {
     if (current === undefined) {
-      throw refusal("not_found", command, `there is no "${command.aspect}" to delete`);
+      throw rejection("not_found", command, `there is no "${command.aspect}" to delete`);
     }
     draft.remove(current, command);
     return;
@@ -265,7 +266,7 @@ function obstacleToCreating(
   return undefined;
 }
 
-const refusal = (code: "not_found", command: AspectCommand, message: string): CatalogError =>
+const rejection = (code: "not_found", command: AspectCommand, message: string): CatalogError =>
   new CatalogError(code, `${command.label}${message}`);
 
 const failedCondition = (command: AspectCommand, message: string): CatalogError =>

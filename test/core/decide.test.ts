@@ -172,10 +172,10 @@ describe("deciding", () => {
     [{ modifiedSince: 1000 }, "not modified since"],
     [{ unmodifiedSince: 1000 }, undefined],
     [{ unmodifiedSince: 999 }, "modified since"],
-  ])("the condition %j is checked against the current aspect", (conditions, refusal) => {
+  ])("the condition %j is checked against the current aspect", (conditions, rejection) => {
     const run = () => decide(stateAfter([command()]), [command({ conditions })], context());
-    if (refusal === undefined) expect(run().changes).toHaveLength(1);
-    else expect(run).toThrow(refusal);
+    if (rejection === undefined) expect(run().changes).toHaveLength(1);
+    else expect(run).toThrow(rejection);
   });
 
   test("writes of users set created and modified stamps, writes of the system do not", () => {

@@ -1,6 +1,6 @@
 /** Which changes of the definition of a structured property are rejected. */
 import { describe, expect, test } from "vitest";
-import { refusalOfDefinition } from "../../src/core/rules/definition-changes.ts";
+import { rejectionOfDefinition } from "../../src/core/rules/definition-changes.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
 
 const values = (...texts: readonly string[]) => ({
@@ -16,7 +16,7 @@ const NUMBER = { valueType: "urn:li:dataType:datahub.number" };
 const VERSION = "20260731120000";
 
 const errorOf = (before: JsonObject | undefined, change: JsonObject, removed = false) =>
-  refusalOfDefinition(
+  rejectionOfDefinition(
     { ...definition, ...before, ...change },
     { previous: before && { ...definition, ...before }, removed },
   );
@@ -48,9 +48,12 @@ describe("a definition change that invalidates values", () => {
   ])(
     "a definition change is rejected without a later version: %s",
     (_, before, change, message) => {
-      const refusal = errorOf(before, change);
-      expect(refusal).toMatchObject({ code: "invalid", hint: expect.stringContaining("version") });
-      expect(refusal?.message).toContain(message);
+      const rejection = errorOf(before, change);
+      expect(rejection).toMatchObject({
+        code: "invalid",
+        hint: expect.stringContaining("version"),
+      });
+      expect(rejection?.message).toContain(message);
       expect(errorOf(before, { ...change, version: VERSION })).toBeUndefined();
       const versioned = { ...before, version: VERSION };
       expect(errorOf(versioned, change)?.message).toContain(message);
@@ -64,9 +67,9 @@ describe("a definition change that invalidates values", () => {
 
 test("the qualified name cannot change, with any version", () => {
   for (const version of [undefined, VERSION]) {
-    const refusal = errorOf({}, { qualifiedName: "io.class", version });
-    expect(refusal?.code).toBe("invalid");
-    expect(refusal?.message).toContain('Structured Property: "io.tier" to "io.class"');
+    const rejection = errorOf({}, { qualifiedName: "io.class", version });
+    expect(rejection?.code).toBe("invalid");
+    expect(rejection?.message).toContain('Structured Property: "io.tier" to "io.class"');
   }
 });
 

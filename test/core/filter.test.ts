@@ -210,7 +210,7 @@ test("range conditions are complementary", () => {
 });
 
 describe("the limits of a filter", () => {
-  const refusal = (filter: Filter): Partial<CatalogError> => {
+  const rejection = (filter: Filter): Partial<CatalogError> => {
     try {
       compileFilter(filter);
     } catch (error) {
@@ -224,19 +224,19 @@ describe("the limits of a filter", () => {
 
   test("a filter has at most a thousand criteria, however they are grouped", () => {
     const message = "the filter has 1001 criteria of at most 1000";
-    expect(refusal({ or: [{ and: criteria(1000) }] })).toEqual({});
-    expect(refusal({ or: [{ and: criteria(1001) }] })).toEqual({ code: "malformed", message });
-    expect(refusal({ criteria: criteria(1001) })).toEqual({ code: "malformed", message });
+    expect(rejection({ or: [{ and: criteria(1000) }] })).toEqual({});
+    expect(rejection({ or: [{ and: criteria(1001) }] })).toEqual({ code: "malformed", message });
+    expect(rejection({ criteria: criteria(1001) })).toEqual({ code: "malformed", message });
     const groups = criteria(1001).map((criterion) => ({ and: [criterion] }));
-    expect(refusal({ or: groups })).toEqual({ code: "malformed", message });
-    expect(refusal({ or: groups.map(() => ({})) })).toMatchObject({ code: "malformed" });
+    expect(rejection({ or: groups })).toEqual({ code: "malformed", message });
+    expect(rejection({ or: groups.map(() => ({})) })).toMatchObject({ code: "malformed" });
   });
 
   test("a filter has at most ten thousand values", () => {
     const values = (count: number): string[] => Array.from({ length: count }, (_, i) => `v${i}`);
-    expect(refusal(one({ field: "name", values: values(10_000) }))).toEqual({});
+    expect(rejection(one({ field: "name", values: values(10_000) }))).toEqual({});
     expect(
-      refusal({ criteria: [1, 2].map(() => ({ field: "name", values: values(6000) })) }),
+      rejection({ criteria: [1, 2].map(() => ({ field: "name", values: values(6000) })) }),
     ).toEqual({ code: "malformed", message: "the filter has 12000 values of at most 10000" });
   });
 
@@ -254,8 +254,8 @@ describe("the limits of a filter", () => {
   });
 
   test("a field name has at most five hundred characters", () => {
-    expect(refusal(one({ field: "a".repeat(500), values: ["x"] }))).toEqual({});
-    expect(refusal(one({ field: "a.".repeat(100_000), values: ["x"] }))).toEqual({
+    expect(rejection(one({ field: "a".repeat(500), values: ["x"] }))).toEqual({});
+    expect(rejection(one({ field: "a.".repeat(100_000), values: ["x"] }))).toEqual({
       code: "malformed",
       message: `the field "${"a.".repeat(30)}…" of the filter has 200000 characters of at most 500`,
     });

@@ -1,10 +1,10 @@
 /** The links that an aspect may have. */
 import { describe, expect, test } from "vitest";
-import { refusalOfLinks } from "../../src/core/rules/link-rules.ts";
+import { rejectionOfLinks } from "../../src/core/rules/link-rules.ts";
 
 const memory = (...urls: readonly string[]) => ({ elements: urls.map((url) => ({ url })) });
-const refusal = (value: object, previous?: object) =>
-  refusalOfLinks("institutionalMemory", { ...value }, previous && { ...previous });
+const rejection = (value: object, previous?: object) =>
+  rejectionOfLinks("institutionalMemory", { ...value }, previous && { ...previous });
 
 describe("a link is accepted", () => {
   test.each([
@@ -20,20 +20,20 @@ describe("a link is accepted", () => {
     "https://localhost.example.com/",
     "https://127.example.com/",
   ])("the link %s is accepted", (url) => {
-    expect(refusal(memory(url))).toBeUndefined();
-    expect(refusal({ pictureLink: url })).toBeUndefined();
+    expect(rejection(memory(url))).toBeUndefined();
+    expect(rejection({ pictureLink: url })).toBeUndefined();
   });
 
   test("a picture may be an asset of the web app, or absent", () => {
     for (const pictureLink of ["", " ", "assets/platforms/default_avatar.png", "/assets/a.png"]) {
-      expect(refusal({ pictureLink })).toBeUndefined();
+      expect(rejection({ pictureLink })).toBeUndefined();
     }
   });
 
   test("a link that the aspect already has may be written again", () => {
     const older = memory("javascript:alert(1)");
-    expect(refusal(older, older)).toBeUndefined();
-    expect(refusal(memory("javascript:alert(1)", "data:,x"), older)?.message).toContain(
+    expect(rejection(older, older)).toBeUndefined();
+    expect(rejection(memory("javascript:alert(1)", "data:,x"), older)?.message).toContain(
       "/elements/1/url",
     );
   });
@@ -50,7 +50,7 @@ describe("a link is rejected", () => {
     ["www.example.com", "not a URL"],
     ["", "not a URL"],
   ])("the link %j is rejected for its scheme", (url, says) => {
-    const found = refusal(memory("https://example.com", url));
+    const found = rejection(memory("https://example.com", url));
     expect(found).toMatchObject({ code: "invalid" });
     expect(found?.message).toContain("/elements/1/url");
     expect(found?.message).toContain(says);
@@ -82,7 +82,7 @@ describe("a link is rejected", () => {
     "ftp://127.0.0.1/",
     "https://１２７.0.0.1/",
   ])("the link %s is rejected for its address", (url) => {
-    expect(refusal(memory(url))?.message).toContain("loopback, link-local or private");
-    expect(refusal({ pictureLink: url })?.message).toContain("/pictureLink");
+    expect(rejection(memory(url))?.message).toContain("loopback, link-local or private");
+    expect(rejection({ pictureLink: url })?.message).toContain("/pictureLink");
   });
 });

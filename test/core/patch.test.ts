@@ -31,7 +31,7 @@ function errorOf(run: () => unknown): CatalogError {
     if (error instanceof CatalogError) return error;
     throw error;
   }
-  throw new Error("it was not refused");
+  throw new Error("it was not rejected");
 }
 
 const add = (path: string, value: unknown): Operation => ({ op: "add", path, value });

@@ -1,6 +1,6 @@
 /** Values of structured properties against their definitions: which are rejected, and with which message. */
 import { describe, expect, test } from "vitest";
-import { refusalOfValues } from "../../src/core/rules/property-values.ts";
+import { rejectionOfValues } from "../../src/core/rules/property-values.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
 
 const URN = "urn:li:structuredProperty:io.tier";
@@ -19,7 +19,7 @@ const errorOf = (
   definition: JsonObject | undefined,
   more: { before?: readonly JsonObject[]; removed?: boolean; patched?: boolean } = {},
 ) =>
-  refusalOfValues(properties, {
+  rejectionOfValues(properties, {
     before: more.before ?? [],
     definitionOf: (urn) =>
       urn === URN ? { value: definition, removed: more.removed ?? false } : undefined,
@@ -51,12 +51,12 @@ describe("a property value", () => {
     ["urn", double(1), "should be a string"],
     ["colour", string("red"), 'of the type "urn:li:dataType:datahub.colour"'],
   ])("a value of the type %s: %j", (name, value, expected) => {
-    const refusal = errorOf([entry(value)], type(name));
-    if (expected === undefined) expect(refusal).toBeUndefined();
+    const rejection = errorOf([entry(value)], type(name));
+    if (expected === undefined) expect(rejection).toBeUndefined();
     else {
-      expect(refusal).toMatchObject({ code: "invalid", hint: expect.any(String) });
-      expect(refusal?.message).toContain(`property "${URN}", value ${JSON.stringify(value)}`);
-      expect(refusal?.message).toContain(expected);
+      expect(rejection).toMatchObject({ code: "invalid", hint: expect.any(String) });
+      expect(rejection?.message).toContain(`property "${URN}", value ${JSON.stringify(value)}`);
+      expect(rejection?.message).toContain(expected);
     }
   });
 
@@ -64,8 +64,8 @@ describe("a property value", () => {
     const allowedTypes = ["urn:li:entityType:datahub.corpGroup", "urn:li:entityType:datahub.tag"];
     const definition = { ...type("urn"), typeQualifier: { allowedTypes } };
     expect(errorOf([entry(string("urn:li:corpGroup:checkout"))], definition)).toBeUndefined();
-    const refusal = errorOf([entry(string("urn:li:corpuser:mira"))], definition);
-    expect(refusal?.message).toContain(`supported urn types: "${allowedTypes.join('", "')}"`);
+    const rejection = errorOf([entry(string("urn:li:corpuser:mira"))], definition);
+    expect(rejection?.message).toContain(`supported urn types: "${allowedTypes.join('", "')}"`);
     expect(errorOf([entry(string("urn:li:x:y"))], { ...type("urn"), typeQualifier: {} })).toBe(
       undefined,
     );
@@ -125,9 +125,9 @@ describe("a property", () => {
   });
 
   test("a removed property accepts no value", () => {
-    const refusal = errorOf([entry(string("x"))], type("string"), { removed: true });
-    expect(refusal?.code).toBe("invalid");
-    expect(refusal?.message).toBe(
+    const rejection = errorOf([entry(string("x"))], type("string"), { removed: true });
+    expect(rejection?.code).toBe("invalid");
+    expect(rejection?.message).toBe(
       `Cannot apply a soft deleted Structured Property value: "${URN}" is removed`,
     );
   });

@@ -30,11 +30,11 @@ test("a call resolves with the result of its method, in whatever order results a
 
 test("a call rejects with the code and the hint of a CatalogError", async () => {
   const { near } = connected({
-    refuse: () => {
+    fail: () => {
       throw new CatalogError("not_found", "no such thing", { hint: "Name another" });
     },
   });
-  await expect(near.call("refuse", undefined)).rejects.toMatchObject({
+  await expect(near.call("fail", undefined)).rejects.toMatchObject({
     ...{ name: "CatalogError", code: "not_found", message: "no such thing", hint: "Name another" },
   });
 });

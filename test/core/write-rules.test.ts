@@ -8,7 +8,7 @@ import {
   applyWriteRule,
   looksBack,
   othersNeeded,
-  refusalOf,
+  rejectionOf,
 } from "../../src/core/rules/write-rules.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
 
@@ -238,26 +238,26 @@ describe.each([
   const schema = (...paths: readonly string[]) => ({
     [member]: paths.map((fieldPath) => ({ fieldPath, description: "d" })),
   });
-  const refused = (value: JsonObject, previous?: JsonObject) =>
-    refusalOf(aspect, value, { namespace: "li", urn: "urn:li:tag:x", previous })?.message;
+  const rejected = (value: JsonObject, previous?: JsonObject) =>
+    rejectionOf(aspect, value, { namespace: "li", urn: "urn:li:tag:x", previous })?.message;
 
   test("each field has a unique path", () => {
-    expect(refused(schema("a", "b", "a.b"))).toBeUndefined();
-    expect(refused({})).toBeUndefined();
-    expect(refused(schema("a", "b", "a", "c", "c", "a"))).toBe(
+    expect(rejected(schema("a", "b", "a.b"))).toBeUndefined();
+    expect(rejected({})).toBeUndefined();
+    expect(rejected(schema("a", "b", "a", "c", "c", "a"))).toBe(
       `aspect "${aspect}" has duplicated field paths in ${member}: "a", "c"`,
     );
-    expect(refused(schema("a", ""))).toBe(
+    expect(rejected(schema("a", ""))).toBe(
       `aspect "${aspect}" has an empty field path in ${member}`,
     );
   });
 
   test("invalid paths that the aspect already has may remain", () => {
     const stored = schema("a", "a", "");
-    expect(refused(stored, stored)).toBeUndefined();
-    expect(refused(schema("a", "a", "", "b"), stored)).toBeUndefined();
-    expect(refused(schema("a", "a", "b", "b"), stored)).toContain('"b"');
-    expect(refused(schema("a", ""), schema("a"))).toContain("empty");
+    expect(rejected(stored, stored)).toBeUndefined();
+    expect(rejected(schema("a", "a", "", "b"), stored)).toBeUndefined();
+    expect(rejected(schema("a", "a", "b", "b"), stored)).toContain('"b"');
+    expect(rejected(schema("a", ""), schema("a"))).toContain("empty");
   });
 });
 

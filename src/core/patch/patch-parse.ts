@@ -1,6 +1,6 @@
 /**
  * The form of a patch: which operations, on which paths, and by which keys arrays are addressed.
- * Everything about a patch that can be refused without the value it is for is refused here.
+ * It rejects every error of a patch that does not depend on the value.
  */
 
 import { type JsonObject, jsonObject } from "../../lib/json.ts";

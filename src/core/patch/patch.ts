@@ -3,9 +3,9 @@
  * the members of arrays named by their keys.
  *
  * Removing what is absent is fine, missing parents are made, replacing what is absent adds it. The
- * order of members stays, new ones go last, a known key is replaced in place. What cannot be applied
- * is refused, and with it the whole patch. Pure: neither the value nor the patch is changed, and the
- * result shares nothing with them.
+ * order of members stays, new ones go last, a known key is replaced in place. An operation that
+ * cannot be applied rejects the whole patch. Pure: neither the value nor the patch is changed, and
+ * the result shares nothing with them.
  */
 
 import { type JsonObject, jsonObject } from "../../lib/json.ts";

@@ -35,8 +35,8 @@ export interface Filter {
 type ValuesOf = (field: string) => readonly unknown[];
 
 /**
- * The filter with its values that are urns in the namespace, as they are stored; members that are
- * no filter's stay, to be refused.
+ * The filter with its values that are urns in the namespace, as they are stored. Members that no
+ * filter has stay, so that validation rejects them.
  */
 export function filterInNamespace(filter: Filter | undefined, namespace: string): typeof filter {
   if (typeof filter !== "object" || filter === null) return filter;

@@ -16,7 +16,7 @@ const VERSION = /^[0-9]{14}$/;
  * Why a `propertyDefinition` cannot be written; undefined: it can. `previous`: the value that it has;
  * `removed`: the property's `status` says so.
  */
-export function refusalOfDefinition(
+export function rejectionOfDefinition(
   value: JsonObject,
   { previous, removed }: { readonly previous: JsonObject | undefined; readonly removed: boolean },
 ): CatalogError | undefined {
@@ -34,10 +34,10 @@ export function refusalOfDefinition(
       'Number versions by time, as "20260731120000"',
     );
   }
-  return previous && refusalOfChange(value, previous);
+  return previous && rejectionOfChange(value, previous);
 }
 
-function refusalOfChange(value: JsonObject, previous: JsonObject): CatalogError | undefined {
+function rejectionOfChange(value: JsonObject, previous: JsonObject): CatalogError | undefined {
   if (value.qualifiedName !== previous.qualifiedName) {
     return invalid(
       `Cannot change the fully qualified name of a Structured Property: ${shown(previous.qualifiedName)} to ${shown(value.qualifiedName)}`,

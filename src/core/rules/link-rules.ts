@@ -20,7 +20,7 @@ interface Link {
 }
 
 /** The error of the first invalid link; undefined when there is none. Links of `previous` may stay. */
-export function refusalOfLinks(
+export function rejectionOfLinks(
   aspect: string,
   value: JsonObject,
   previous: JsonObject | undefined,

@@ -32,7 +32,7 @@ interface Judgement {
  * Why the members of `properties`, {propertyUrn, values: [{string}|{double}], attribution?}, cannot
  * be written; undefined: they can.
  */
-export function refusalOfValues(
+export function rejectionOfValues(
   properties: readonly JsonObject[],
   { before, definitionOf, patched }: Judgement,
 ): CatalogError | undefined {
@@ -51,13 +51,13 @@ export function refusalOfValues(
         "Leave its values unchanged: the definition is immutable",
       );
     }
-    const refusal = refusalOfEntries(urn, added, definition);
-    if (refusal !== undefined) return refusal;
+    const rejection = rejectionOfEntries(urn, added, definition);
+    if (rejection !== undefined) return rejection;
   }
   return undefined;
 }
 
-function refusalOfEntries(
+function rejectionOfEntries(
   urn: string,
   entries: readonly JsonObject[],
   { value: definition, removed }: PropertyDefinition,

@@ -20,7 +20,7 @@ export interface ReferenceContext {
 
 interface ReferenceRule {
   readonly needs?: OthersNeeded;
-  readonly refusal: (value: JsonObject, context: ReferenceContext) => CatalogError | undefined;
+  readonly rejection: (value: JsonObject, context: ReferenceContext) => CatalogError | undefined;
 }
 
 const invalid = (message: string, hint: string): CatalogError =>
@@ -35,7 +35,7 @@ const objects = (value: unknown): readonly JsonObject[] =>
 /** status.lifecycleStage: the stage exists and admits the entity's type. */
 export const stageRule: ReferenceRule = {
   needs: { types: ["lifecycleStageType"] },
-  refusal({ lifecycleStage: stage }, { urn, previous, others }) {
+  rejection({ lifecycleStage: stage }, { urn, previous, others }) {
     if (typeof stage !== "string" || others === undefined) return undefined;
     if (stage === previous?.lifecycleStage) return undefined;
     const found = others.find(stage, STAGE_INFO);
@@ -60,7 +60,7 @@ const STAGE_INFO = "lifecycleStageTypeInfo";
 /** versionProperties: the version set is of the entity's type and has the same versioning scheme. */
 export const versionRule: ReferenceRule = {
   needs: { types: ["versionSet"] },
-  refusal(value, { urn, previous, others }) {
+  rejection(value, { urn, previous, others }) {
     if (sameJson(value, previous)) return undefined;
     const { versionSet, versioningScheme: scheme = VERSIONING_SCHEME, sortId } = value;
     const set = String(versionSet);
@@ -93,7 +93,7 @@ const GENERATED = "ALPHANUMERIC_GENERATED_BY_DATAHUB";
 
 /** versionSetProperties: the versioning scheme never changes. */
 export const versionSetRule: ReferenceRule = {
-  refusal({ versioningScheme: scheme }, { previous }) {
+  rejection({ versioningScheme: scheme }, { previous }) {
     if (previous === undefined || scheme === previous.versioningScheme) return undefined;
     return invalid(
       `/versioningScheme: Versioning Scheme cannot change from "${previous.versioningScheme}" to "${scheme}"`,
@@ -108,7 +108,7 @@ export const logicalParentRule: ReferenceRule = {
     types: ["schemaField"],
     beside: (urn) => (entityTypeOf(urn) === "schemaField" ? datasetOf(urn) : []),
   },
-  refusal({ parent }, { urn, previous, others }) {
+  rejection({ parent }, { urn, previous, others }) {
     const edge = jsonObject(parent) ? parent.destinationUrn : undefined;
     const before = jsonObject(previous?.parent) ? previous.parent.destinationUrn : undefined;
     if (typeof edge !== "string" || edge === before) return undefined;
@@ -145,7 +145,7 @@ function isInSchema(column: string, others: OtherEntities): boolean {
 /** structuredPropertySettings: a hidden property is shown nowhere; only one property is the badge. */
 export const settingsRule: ReferenceRule = {
   needs: { all: { type: "structuredProperty", keyOf: () => "" } },
-  refusal(value, { urn, previous, others }) {
+  rejection(value, { urn, previous, others }) {
     if (sameJson(value, previous)) return undefined;
     // Safe lookup: DISPLAYS is a closed list.
     const shown = DISPLAYS.filter((name) => value[name] === true);
@@ -175,7 +175,7 @@ const DISPLAYS: readonly string[] = [
 /** formInfo: prompt ids are unique over all forms. */
 export const promptsRule: ReferenceRule = {
   needs: { all: { type: "form", keyOf: () => "" } },
-  refusal(value, { urn, previous, others }) {
+  rejection(value, { urn, previous, others }) {
     if (sameJson(value, previous)) return undefined;
     const ids = promptIds(value);
     const twice = ids.filter((id, i) => ids.indexOf(id) < i && !promptIds(previous).includes(id));
@@ -214,7 +214,7 @@ export function searchedName(urn: string): string {
 }
 
 /** The error of a definition that other entities exclude; undefined when there is none. */
-export function refusalOfReferences(
+export function rejectionOfReferences(
   value: JsonObject,
   { urn, previous, others }: ReferenceContext,
 ): CatalogError | undefined {

@@ -6,16 +6,16 @@
 import { listed } from "../../lib/format.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import { CatalogError } from "../errors.ts";
-import { refusalOfDefinition } from "./definition-changes.ts";
-import { refusalOfLinks } from "./link-rules.ts";
+import { rejectionOfDefinition } from "./definition-changes.ts";
+import { rejectionOfLinks } from "./link-rules.ts";
 import type { OthersNeeded } from "./other-entities.ts";
-import { type PropertyDefinition, refusalOfValues } from "./property-values.ts";
+import { type PropertyDefinition, rejectionOfValues } from "./property-values.ts";
 import {
   definitionNeeds,
   logicalParentRule,
   promptsRule,
   type ReferenceContext,
-  refusalOfReferences,
+  rejectionOfReferences,
   settingsRule,
   stageRule,
   versionRule,
@@ -38,7 +38,7 @@ interface WriteRule {
   readonly looksBack?: boolean;
   readonly apply?: (value: JsonObject, context: WriteContext) => JsonObject;
   /** Why the value that `apply` made cannot be written. */
-  readonly refusal?: (value: JsonObject, context: WriteContext) => CatalogError | undefined;
+  readonly rejection?: (value: JsonObject, context: WriteContext) => CatalogError | undefined;
 }
 
 const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
@@ -51,7 +51,7 @@ const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
     {
       needs: { types: ["structuredProperty"] },
       apply: withoutUndefinedProperties,
-      refusal: wrongProperties,
+      rejection: wrongProperties,
     },
   ],
   ["status", stageRule],
@@ -60,15 +60,18 @@ const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
   ["logicalParent", logicalParentRule],
   ["structuredPropertySettings", settingsRule],
   ["formInfo", promptsRule],
-  ["institutionalMemory", { refusal: wrongLinks("institutionalMemory") }],
-  ["corpUserEditableInfo", { refusal: wrongLinks("corpUserEditableInfo") }],
-  ["corpGroupEditableInfo", { refusal: wrongLinks("corpGroupEditableInfo") }],
-  ["propertyDefinition", { looksBack: true, needs: definitionNeeds, refusal: wrongDefinition }],
-  ["schemaMetadata", { refusal: wrongPaths({ aspect: "schemaMetadata", member: "fields" }) }],
+  ["institutionalMemory", { rejection: wrongLinks("institutionalMemory") }],
+  ["corpUserEditableInfo", { rejection: wrongLinks("corpUserEditableInfo") }],
+  ["corpGroupEditableInfo", { rejection: wrongLinks("corpGroupEditableInfo") }],
+  ["propertyDefinition", { looksBack: true, needs: definitionNeeds, rejection: wrongDefinition }],
+  ["schemaMetadata", { rejection: wrongPaths({ aspect: "schemaMetadata", member: "fields" }) }],
   [
     "editableSchemaMetadata",
     {
-      refusal: wrongPaths({ aspect: "editableSchemaMetadata", member: "editableSchemaFieldInfo" }),
+      rejection: wrongPaths({
+        aspect: "editableSchemaMetadata",
+        member: "editableSchemaFieldInfo",
+      }),
     },
   ],
 ]);
@@ -79,7 +82,7 @@ export const othersNeeded = (aspect: string): OthersNeeded | undefined => rules.
 /** The aspect's rule needs the current value (`previous`). */
 export const looksBack = (aspect: string): boolean => rules.get(aspect)?.looksBack ?? false;
 
-/** The value as it is written. Throws `invalid` when the aspect's rule refuses it. */
+/** The value as it is written. Throws `invalid` when the aspect's rule rejects it. */
 export const applyWriteRule = (
   aspect: string,
   value: JsonObject,
@@ -90,11 +93,11 @@ export const applyWriteRule = (
  * Why a value from `applyWriteRule` is rejected; undefined: it is valid. A value rejected without
  * `previous` may be valid with it: writing the current value again is allowed.
  */
-export const refusalOf = (
+export const rejectionOf = (
   aspect: string,
   value: JsonObject,
   context: WriteContext,
-): CatalogError | undefined => rules.get(aspect)?.refusal?.(value, context);
+): CatalogError | undefined => rules.get(aspect)?.rejection?.(value, context);
 
 /**
  * `ownerTypes` says who owns by kind of ownership, whatever the writer sent for it:
@@ -248,8 +251,8 @@ function definitionsOf(value: JsonObject): readonly string[] {
 }
 
 /**
- * A property whose definition is missing is dropped; a write of nothing else is refused. What the
- * entity has already stays, so that a patch of one property does not cost another.
+ * A property whose definition is missing is dropped; a write of only such properties is rejected.
+ * Properties that the entity already has stay, so that a patch of one does not cost another.
  */
 function withoutUndefinedProperties(
   value: JsonObject,
@@ -283,23 +286,25 @@ function wrongProperties(
     const removed = found.aspect("status")?.removed === true;
     return { value: found.aspect("propertyDefinition"), removed };
   };
-  return refusalOfValues(members(value.properties), { before, definitionOf, patched });
+  return rejectionOfValues(members(value.properties), { before, definitionOf, patched });
 }
 
 function wrongDefinition(value: JsonObject, context: WriteContext): CatalogError | undefined {
   const { previous, sibling } = context;
   const removed = sibling?.("status")?.removed === true;
-  return refusalOfDefinition(value, { previous, removed }) ?? refusalOfReferences(value, context);
+  return (
+    rejectionOfDefinition(value, { previous, removed }) ?? rejectionOfReferences(value, context)
+  );
 }
 
 function wrongPaths(
-  fields: Parameters<typeof refusalOfPaths>[0],
-): NonNullable<WriteRule["refusal"]> {
-  return (value, { previous }) => refusalOfPaths(fields, value, previous);
+  fields: Parameters<typeof rejectionOfPaths>[0],
+): NonNullable<WriteRule["rejection"]> {
+  return (value, { previous }) => rejectionOfPaths(fields, value, previous);
 }
 
-function wrongLinks(aspect: string): NonNullable<WriteRule["refusal"]> {
-  return (value, { previous }) => refusalOfLinks(aspect, value, previous);
+function wrongLinks(aspect: string): NonNullable<WriteRule["rejection"]> {
+  return (value, { previous }) => rejectionOfLinks(aspect, value, previous);
 }
 
 const members = (value: unknown): readonly JsonObject[] =>
@@ -325,7 +330,7 @@ interface Fields {
  * be found. Returns why a schema cannot be written; undefined: it can. Paths that are wrong in the value
  * of before (`previous`) may stay so.
  */
-function refusalOfPaths(
+function rejectionOfPaths(
   { aspect, member }: Fields,
   value: JsonObject,
   previous: JsonObject | undefined,

@@ -36,12 +36,12 @@ interface Bounds {
   readonly urnsMax: number;
   readonly stepsMax: number;
   /** False: deeper entities are omitted. */
-  readonly refusesDeeper: boolean;
+  readonly rejectsDeeper: boolean;
 }
 /** For filters: any caller may request them. */
-const ofFilters: Bounds = { urnsMax: 10_000, stepsMax: 100, refusesDeeper: false };
+const ofFilters: Bounds = { urnsMax: 10_000, stepsMax: 100, rejectsDeeper: false };
 /** For policies: they are few, and their expansion is read once for all users. */
-const ofPolicies: Bounds = { urnsMax: 100_000, stepsMax: 1_000, refusesDeeper: true };
+const ofPolicies: Bounds = { urnsMax: 100_000, stepsMax: 1_000, rejectsDeeper: true };
 
 type Reader = Pick<SearchReader, "search" | "documents">;
 
@@ -122,9 +122,9 @@ interface Following {
 }
 
 async function follow(urns: readonly string[], { found, bounds, next }: Following): Promise<void> {
-  const { urnsMax, stepsMax, refusesDeeper } = bounds;
+  const { urnsMax, stepsMax, rejectsDeeper } = bounds;
   const seen = new Set(urns);
-  const refusal = (what: string) =>
+  const rejection = (what: string) =>
     new CatalogError("invalid", `the hierarchy of "${urns[0]}" has more than ${what}`, {
       hint: "Name a smaller part of the hierarchy",
     });
@@ -135,9 +135,9 @@ async function follow(urns: readonly string[], { found, bounds, next }: Followin
       seen.add(urn);
       found.add(urn);
     }
-    if (found.size > urnsMax) throw refusal(`${urnsMax} members`);
+    if (found.size > urnsMax) throw rejection(`${urnsMax} members`);
   }
-  if (refusesDeeper && layer.length > 0) throw refusal(`${stepsMax} levels`);
+  if (rejectsDeeper && layer.length > 0) throw rejection(`${stepsMax} levels`);
 }
 
 async function above(reader: Reader, layer: readonly string[]): Promise<readonly string[]> {

@@ -14,7 +14,7 @@ import {
   applyWriteRule,
   looksBack,
   othersNeeded,
-  refusalOf,
+  rejectionOf,
   type WriteContext,
 } from "../../../core/rules/write-rules.ts";
 import { entityTypeOf, isUrn } from "../../../core/urn.ts";
@@ -234,8 +234,8 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
         });
     }
     const validated = withRules(aspect, checked.value, rule);
-    const refused = refusalOf(aspect.name, validated.value, rule) !== undefined;
-    if (!refused && checked.wrongUrns === undefined) return validated;
+    const rejected = rejectionOf(aspect.name, validated.value, rule) !== undefined;
+    if (!rejected && checked.wrongUrns === undefined) return validated;
     // A value that the aspect already has may be written again.
     return (current) =>
       labelled(label, () => {
@@ -331,8 +331,8 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
   ): AspectValue => allowed(aspect, withRules(aspect, checked, context), context);
 
   function allowed(aspect: Aspect, validated: AspectValue, context: WriteContext): AspectValue {
-    const refusal = refusalOf(aspect.name, validated.value, context);
-    if (refusal !== undefined) throw refusal;
+    const rejection = rejectionOf(aspect.name, validated.value, context);
+    if (rejection !== undefined) throw rejection;
     return validated;
   }
 
