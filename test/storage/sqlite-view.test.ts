@@ -169,9 +169,9 @@ describe("a view's file", () => {
       const db = new DatabaseSync(path);
       db.exec("PRAGMA user_version = 2");
       db.close();
-      const refused = 'the view "marks" was built by an older release';
-      expect(() => openNow({ keepsOlder: true })).toThrow(refused);
-      expect(() => openNow({ log: { ...log, head: position(1) } })).toThrow(refused);
+      const rejected = 'the view "marks" was built by an older release';
+      expect(() => openNow({ keepsOlder: true })).toThrow(rejected);
+      expect(() => openNow({ log: { ...log, head: position(1) } })).toThrow(rejected);
       expect(openNow({})).toEqual([0, 0, ["an older release"]]);
     });
 

@@ -12,7 +12,7 @@ import {
   inaccessibleFile,
   permissionHint,
   type Wanted,
-} from "../../storage/sqlite/refused-file.ts";
+} from "../../storage/sqlite/inaccessible-file.ts";
 import { findPosition } from "../../storage/sqlite/view-tables.ts";
 import { openLogReader, requireWholeLog } from "../open-log.ts";
 import { dataFlag, fileOf, sharedLog, type ViewName, viewNames } from "../store-locations.ts";
@@ -33,20 +33,20 @@ export async function checkDirectory(
   if (!statSync(place).isDirectory()) {
     return { version: "", findings: [`"${place}" is not a directory`] };
   }
-  const refused = refusedFiles(config, own);
+  const inaccessible = inaccessibleFiles(config, own);
   // Files that this user may not use cannot be checked further.
-  if (refused.length > 0 || sharedLog(config)) return { version: "", findings: refused };
+  if (inaccessible.length > 0 || sharedLog(config)) return { version: "", findings: inaccessible };
   return { version: "", findings: await checkAhead(config, own) };
 }
 
-function refusedFiles(config: Config, own: readonly Store[]): readonly string[] {
+function inaccessibleFiles(config: Config, own: readonly Store[]): readonly string[] {
   const wanted: readonly (readonly [string, Wanted])[] = [
     ...own.map((store) => [fileOf(config, store), "written"] as const),
     ...otherFiles(config),
   ];
   return wanted.flatMap(([file, use]) => {
-    const refused = inaccessibleFile(file, use);
-    return refused === undefined ? [] : [`${refused}. ${permissionHint}`];
+    const inaccessible = inaccessibleFile(file, use);
+    return inaccessible === undefined ? [] : [`${inaccessible}. ${permissionHint}`];
   });
 }
 

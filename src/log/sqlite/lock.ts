@@ -14,7 +14,7 @@ import {
 import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { CatalogError, saidBy } from "../../core/errors.ts";
-import { inaccessibleFile, permissionHint } from "../../storage/sqlite/refused-file.ts";
+import { inaccessibleFile, permissionHint } from "../../storage/sqlite/inaccessible-file.ts";
 
 export interface DirectoryLock {
   release(): void;
@@ -40,7 +40,7 @@ export function lockDirectory(directory: string): DirectoryLock {
     writeHolder(holder);
   } catch (cause) {
     database?.close();
-    throw refusal(directory, { file, holder }, cause);
+    throw lockError(directory, { file, holder }, cause);
   }
   return { release: () => database.close() };
 }
@@ -92,21 +92,21 @@ function makeWithParents(directory: string): void {
 /** SQLITE_BUSY and SQLITE_LOCKED: another process holds the lock. */
 const HELD = new Set([5, 6]);
 
-function refusal(
+function lockError(
   directory: string,
   { file, holder }: { readonly file: string; readonly holder: string },
   cause: unknown,
 ): CatalogError {
   const code = (cause as { errcode?: number }).errcode ?? 0;
   if (!HELD.has(code & 0xff)) {
-    const refused = inaccessibleFile(file, "written") ?? inaccessibleFile(holder, "written");
-    if (refused !== undefined) {
+    const inaccessible = inaccessibleFile(file, "written") ?? inaccessibleFile(holder, "written");
+    if (inaccessible !== undefined) {
       return new CatalogError(
         "invalid",
-        `cannot use the data directory "${directory}": ${refused}`,
+        `cannot use the data directory "${directory}": ${inaccessible}`,
         {
           // On a read-only file system, permissions do not help.
-          hint: refused.includes("EROFS")
+          hint: inaccessible.includes("EROFS")
             ? anotherPlace
             : `${permissionHint}, or run this as its owner`,
           cause,

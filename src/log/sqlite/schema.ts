@@ -14,7 +14,7 @@ import {
   inaccessibleFile,
   permissionHint,
   type Wanted,
-} from "../../storage/sqlite/refused-file.ts";
+} from "../../storage/sqlite/inaccessible-file.ts";
 import { damagedFrom, inspectWal } from "../../storage/sqlite/write-ahead-log.ts";
 
 /** "AnLg": identifies a log among SQLite files. */
@@ -202,17 +202,18 @@ const codeOf = (cause: unknown): number => ((cause as { errcode?: number }).errc
 
 function cannotOpen(file: string, cause: unknown, wanted: Wanted): CatalogError {
   if (cause instanceof CatalogError) return cause;
-  const refused = inaccessibleFile(file, wanted);
-  const why = refused ?? saidBy(cause);
-  if (refused === undefined && isCorruption(cause)) {
+  const inaccessible = inaccessibleFile(file, wanted);
+  const why = inaccessible ?? saidBy(cause);
+  if (inaccessible === undefined && isCorruption(cause)) {
     return new CatalogError("invalid", `the log "${file}" is damaged: ${why}`, {
       hint: "Restore the log from a backup, as the README describes under Operations",
       cause,
     });
   }
-  const unfit = refused !== undefined || codeOf(cause) === SQLITE_READONLY;
+  const unfit = inaccessible !== undefined || codeOf(cause) === SQLITE_READONLY;
   return new CatalogError(unfit ? "invalid" : "unavailable", `cannot open log "${file}": ${why}`, {
-    hint: refused === undefined ? lookAtDirectory : `${permissionHint}, or run this as its owner`,
+    hint:
+      inaccessible === undefined ? lookAtDirectory : `${permissionHint}, or run this as its owner`,
     cause,
   });
 }

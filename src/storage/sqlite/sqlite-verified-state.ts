@@ -10,8 +10,8 @@ import {
   type Verified,
   type VerifiedState,
 } from "../../projector/verify/verified-state.ts";
+import { inaccessibleFile, permissionHint } from "./inaccessible-file.ts";
 import { preparingOn } from "./prepared.ts";
-import { inaccessibleFile, permissionHint } from "./refused-file.ts";
 import { diskIsFull, isDamaged, isSqliteError } from "./sqlite-errors.ts";
 
 const BUSY_TIMEOUT_MS = 5_000;
@@ -82,9 +82,9 @@ function using<T>(path: string, use: () => T): T {
     return use();
   } catch (cause) {
     if (!isSqliteError(cause)) throw cause;
-    const refused = inaccessibleFile(path, "written");
-    if (refused !== undefined) {
-      throw new CatalogError("invalid", refused, {
+    const inaccessible = inaccessibleFile(path, "written");
+    if (inaccessible !== undefined) {
+      throw new CatalogError("invalid", inaccessible, {
         hint: `${permissionHint}, or delete it`,
         cause,
       });

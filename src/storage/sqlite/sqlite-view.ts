@@ -29,7 +29,7 @@ import {
   stagingPath,
   syncToDisk,
 } from "./generations.ts";
-import { inaccessibleFile, permissionHint } from "./refused-file.ts";
+import { inaccessibleFile, permissionHint } from "./inaccessible-file.ts";
 import { isDamaged, isInvalidValue, isSqliteError } from "./sqlite-errors.ts";
 import {
   checkTables,
@@ -179,8 +179,8 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
 
 /** Throws `invalid` if the file of an existing view is not writable. */
 export function requireWritable(view: string, path: string): void {
-  const refused = inaccessibleFile(path, "written");
-  if (refused !== undefined) throw notOpened("invalid", view, path, refused);
+  const inaccessible = inaccessibleFile(path, "written");
+  if (inaccessible !== undefined) throw notOpened("invalid", view, path, inaccessible);
 }
 
 /** Opens a view for reading, at any time after the writer has created the file. */
@@ -215,8 +215,8 @@ const notOpened = (code: ErrorCode, view: string, path: string, why: string): Ca
 
 function openReader(schema: ViewSchema, path: string): DatabaseSync {
   requireFile(schema, path);
-  const refused = inaccessibleFile(path, "read");
-  if (refused !== undefined) throw notOpened("unavailable", schema.view, path, refused);
+  const inaccessible = inaccessibleFile(path, "read");
+  if (inaccessible !== undefined) throw notOpened("unavailable", schema.view, path, inaccessible);
   return withCatalogErrors(schema, "opened", () => {
     const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     try {
@@ -297,8 +297,8 @@ function open(path: string, bulk: boolean, schema: ViewSchema, file: ViewFile): 
 
 /**
  * Empties a view that was built from another model or log, and stores the origin. A view beyond the end
- * of its log is kept: the log may be lost, and the view is its only copy. The projector then refuses to
- * start.
+ * of its log is kept: the log may be lost, and the view is its only copy. The projector then does
+ * not start.
  */
 function takeOrigin(db: DatabaseSync, schema: ViewSchema, file: ViewFile) {
   const { model, log } = file;

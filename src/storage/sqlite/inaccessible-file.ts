@@ -14,7 +14,7 @@ const modes: Readonly<Record<Wanted, number>> = {
 };
 
 /** Errors of missing permissions; EROFS is that of a read-only file system. */
-const REFUSALS: ReadonlySet<string | undefined> = new Set(["EACCES", "EPERM", "EROFS"]);
+const DENIED: ReadonlySet<string | undefined> = new Set(["EACCES", "EPERM", "EROFS"]);
 
 /** The first file of a database without the required access, as a fragment; undefined if none. */
 export function inaccessibleFile(path: string, wanted: Wanted): string | undefined {
@@ -24,7 +24,7 @@ export function inaccessibleFile(path: string, wanted: Wanted): string | undefin
       accessSync(file, modes[wanted]);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (REFUSALS.has(code)) return `"${file}" may not be ${wanted} (${code})`;
+      if (DENIED.has(code)) return `"${file}" may not be ${wanted} (${code})`;
     }
   }
   return undefined;
