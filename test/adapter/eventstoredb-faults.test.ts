@@ -206,12 +206,12 @@ describe("faults of the server", () => {
 
   test("a busy server gets an append again until it accepts it", async () => {
     const log = await open();
-    server.faults.refusal = "Server Is Busy";
+    server.faults.rejection = "Server Is Busy";
     const appending = log.append([entry("a", -1, "a0")]);
     // Without a notification in time, closing the log ends the append.
     appending.catch(() => {});
     await expect.poll(() => log.trouble?.()).toMatch(/Busy/);
-    server.faults.refusal = undefined;
+    server.faults.rejection = undefined;
     expect(await appending).toMatchObject([{ revision: 0, repeated: false }]);
     expect(await readEverything(log)).toHaveLength(1);
   });

@@ -57,14 +57,14 @@ function hold(): DatabaseSync {
 
 const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-const refused = (hint: RegExp) =>
+const unavailable = (hint: RegExp) =>
   expect.objectContaining({
     code: "unavailable",
     message: expect.stringMatching(/could not be written: its writer ended/),
     hint: expect.stringMatching(hint),
   });
-const unknown = refused(/The write may be in the log or not/);
-const nothing = refused(/^Nothing was written/);
+const unknown = unavailable(/The write may be in the log or not/);
+const nothing = unavailable(/^Nothing was written/);
 
 test("running appends fail with an unknown result, and queued ones with an error that says nothing was written", async () => {
   await open(10_000);

@@ -63,7 +63,7 @@ function expectationOf(expects: DrawnAppend["expects"], actual: number): number 
 
 /** The result of a call: revisions and repetitions, or the stream that rejected it. */
 type OperationResult =
-  | { readonly refusedBy: string; readonly actual: number }
+  | { readonly rejectedBy: string; readonly actual: number }
   | readonly { readonly revision: number; readonly repeated: boolean }[];
 
 function createModel() {
@@ -81,7 +81,7 @@ function createModel() {
     const draftIds = new Map(ids);
     const appends: Append[] = [];
     const answers: { revision: number; repeated: boolean }[] = [];
-    let refused: { refusedBy: string; actual: number } | undefined;
+    let rejected: { rejectedBy: string; actual: number } | undefined;
     for (const { stream, expects, texts, id } of call) {
       const actual = endOf(draft, stream);
       const expected = expectationOf(expects, actual);
@@ -91,11 +91,11 @@ function createModel() {
         records: texts.map(bytes),
         id: id === undefined ? undefined : idOf(id),
       });
-      if (refused !== undefined) continue;
+      if (rejected !== undefined) continue;
       const known = id === undefined ? undefined : draftIds.get(`${id} ${stream}`);
       if (known !== undefined) answers.push({ revision: known, repeated: true });
       else if (expected !== undefined && expected !== actual)
-        refused = { refusedBy: stream, actual };
+        rejected = { rejectedBy: stream, actual };
       else {
         for (const [i, each] of texts.entries()) {
           draft.push({ stream, revision: actual + 1 + i, text: each });
@@ -105,7 +105,7 @@ function createModel() {
         if (id !== undefined) draftIds.set(`${id} ${stream}`, last);
       }
     }
-    if (refused !== undefined) return { appends, outcome: refused };
+    if (rejected !== undefined) return { appends, outcome: rejected };
     records = draft;
     ids = draftIds;
     return { appends, outcome: answers };
@@ -139,10 +139,10 @@ async function checkAnswer(
   outcome: OperationResult,
 ): Promise<void> {
   const call = log.append(appends);
-  if ("refusedBy" in outcome) {
+  if ("rejectedBy" in outcome) {
     await expect(call).rejects.toThrow(WrongRevision);
     await expect(call).rejects.toMatchObject({
-      stream: outcome.refusedBy,
+      stream: outcome.rejectedBy,
       actual: outcome.actual,
     });
   } else {

@@ -156,7 +156,7 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         await log.append([entry("b", -1, "b0")]);
         const call = log.append([
           entry("a", -1, "a0"),
-          entry("b", -1, "refused"),
+          entry("b", -1, "rejected"),
           entry("c", -1, "c0"),
         ]);
         await expect(call).rejects.toMatchObject({ stream: "b", expected: -1, actual: 0 });
@@ -188,10 +188,10 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
         const tooLarge = new Uint8Array(harness.recordBytesMax + 1);
         const outcomes = await Promise.allSettled([
           log.append([entry("a", -1, "a0")]),
-          log.append([entry("a", -1, "refused")]),
+          log.append([entry("a", -1, "rejected")]),
           log.append([entry("a", 0, "a1")]),
           log.append([{ stream: "a", expected: "any", records: [tooLarge] }]),
-          log.append([entry("b", 5, "refused")]),
+          log.append([entry("b", 5, "rejected")]),
           log.append([entry("a", 1, "a2")]),
         ]);
         expect(outcomes.map((outcome) => outcome.status)).toEqual([
@@ -286,8 +286,8 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
       });
 
       test("the id of a rejected call is not known", async () => {
-        const refused = log.append([entry("a", 4, "a0").withId(1)]);
-        await expect(refused).rejects.toThrow(WrongRevision);
+        const rejected = log.append([entry("a", 4, "a0").withId(1)]);
+        await expect(rejected).rejects.toThrow(WrongRevision);
         expect(await log.append([entry("a", -1, "a0").withId(1)])).toMatchObject([
           { revision: 0, repeated: false },
         ]);
@@ -660,18 +660,18 @@ export function changeLogContract(name: string, harness: ChangeLogHarness): void
       test("a closed log rejects every call as unavailable", async () => {
         await log.append([entry("a", "any", "a0")]);
         const closing = log.close();
-        const refused = { name: "CatalogError", code: "unavailable" };
+        const rejected = { name: "CatalogError", code: "unavailable" };
         // 1. While the log closes.
-        await expect(log.append([entry("a", "any", "a1")])).rejects.toMatchObject(refused);
+        await expect(log.append([entry("a", "any", "a1")])).rejects.toMatchObject(rejected);
         await closing;
         // 2. After the log is closed.
-        await expect(log.append([entry("a", "any", "a1")])).rejects.toMatchObject(refused);
-        await expect(log.append([])).rejects.toMatchObject(refused);
-        await expect(log.readAll(START, { limit: 1 })).rejects.toMatchObject(refused);
-        await expect(log.readStream("a", "end", { limit: 1 })).rejects.toMatchObject(refused);
-        await expect(log.head()).rejects.toMatchObject(refused);
+        await expect(log.append([entry("a", "any", "a1")])).rejects.toMatchObject(rejected);
+        await expect(log.append([])).rejects.toMatchObject(rejected);
+        await expect(log.readAll(START, { limit: 1 })).rejects.toMatchObject(rejected);
+        await expect(log.readStream("a", "end", { limit: 1 })).rejects.toMatchObject(rejected);
+        await expect(log.head()).rejects.toMatchObject(rejected);
         const tail = Array.fromAsync(log.tail(START, new AbortController().signal));
-        await expect(tail).rejects.toMatchObject(refused);
+        await expect(tail).rejects.toMatchObject(rejected);
       });
 
       test("closing twice is allowed", async () => {

@@ -419,10 +419,10 @@ export function sinkContract<W extends Placed, Row>(
 
 /** A write that fails when the sink reads it. */
 function unreadableWrite<W extends object>(): W {
-  const refuse = (): never => {
+  const fail = (): never => {
     throw new Error("unreadable");
   };
-  return new Proxy({} as W, { get: refuse, has: refuse });
+  return new Proxy({} as W, { get: fail, has: fail });
 }
 
 function batchesOf<W>(writes: readonly W[], size: number): readonly (readonly W[])[] {

@@ -99,8 +99,8 @@ describe("a copied log", () => {
   test("a copy into a log with other records is rejected", async () => {
     await fill();
     await to.append([entry(entityStream(a), -1, "other")]);
-    const refused = { code: "conflict", message: expect.stringContaining(entityStream(a)) };
-    await expect(copyLog(from, to)).rejects.toMatchObject(refused);
+    const rejected = { code: "conflict", message: expect.stringContaining(entityStream(a)) };
+    await expect(copyLog(from, to)).rejects.toMatchObject(rejected);
   });
 
   test("a copy splits large streams into appends that the log accepts", async () => {

@@ -80,7 +80,7 @@ export function createAppendQueue(): AppendQueue {
     const lost = lostPredecessor(queue, queued, reached.get(queued.stream));
     queue.inFlight++;
     queue.closed = queued.alone || queued.expected !== "any";
-    const sending = lost === undefined ? queued.send() : refuse(queued, lost.error);
+    const sending = lost === undefined ? queued.send() : rejectUnlessRepeated(queued, lost.error);
     sending.then(
       (answer) => {
         recordReached(queued.stream, answer.revision);
@@ -183,7 +183,7 @@ function lostPredecessor(
  * Resolves a repeated append with its earlier result. Otherwise rejects with the stream's revision, or
  * with the error itself if that revision is the expected one by accident.
  */
-async function refuse(queued: Waiting, error: unknown): Promise<Appended> {
+async function rejectUnlessRepeated(queued: Waiting, error: unknown): Promise<Appended> {
   const { stream, expected } = queued;
   const earlier = await queued.earlier();
   if (earlier !== undefined) return earlier;

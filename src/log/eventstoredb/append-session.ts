@@ -61,7 +61,7 @@ interface Flight {
   /** Time of the first transmission; epoch milliseconds. */
   sentAt: number | undefined;
   readonly settle: (answer: Appended) => void;
-  readonly refuse: (error: unknown) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 export interface SessionOptions {
@@ -171,11 +171,11 @@ export function openAppendSession(options: SessionOptions): AppendSession {
     flyingBytes -= flight.draft.bytes;
     breaks = 0;
     if (error === undefined) settle(flight, response);
-    else flight.refuse(refusal(flight.draft, error, hosts));
+    else flight.reject(appendError(flight.draft, error, hosts));
     if (queue.length > 0) pump();
   }
 
-  function settle({ draft, settle: done, refuse }: Flight, response: BatchAppendResp): void {
+  function settle({ draft, settle: done, reject }: Flight, response: BatchAppendResp): void {
     const success = response.getSuccess();
     const place = Number(success?.getPosition()?.getCommitPosition() ?? 0);
     const last = Number(success?.getCurrentRevision() ?? 0);
@@ -190,7 +190,7 @@ export function openAppendSession(options: SessionOptions): AppendSession {
           ...(found ?? { position: position(place), revision: revision(last) }),
           repeated: false,
         }),
-      refuse,
+      reject,
     );
   }
 
@@ -221,8 +221,8 @@ export function openAppendSession(options: SessionOptions): AppendSession {
     breaks = Math.min(breaks + 1, 10);
     if (!isTransient(error)) {
       // A retry would fail in the same way, so reject all pending appends now.
-      for (const { refuse, sentAt } of queue) {
-        refuse(sentAt === undefined ? reason : lost(reason));
+      for (const { reject, sentAt } of queue) {
+        reject(sentAt === undefined ? reason : lost(reason));
       }
       queue = [];
     }
@@ -253,7 +253,7 @@ export function openAppendSession(options: SessionOptions): AppendSession {
     if (!queue.some(late)) return;
     const error = broken ?? (translated(new Error("deadline"), hosts) as CatalogError);
     for (const flight of queue) {
-      if (late(flight)) flight.refuse(flight.sentAt === undefined ? error : lost(error));
+      if (late(flight)) flight.reject(flight.sentAt === undefined ? error : lost(error));
     }
     queue = queue.filter((flight) => !late(flight));
   }
@@ -274,7 +274,7 @@ export function openAppendSession(options: SessionOptions): AppendSession {
     send(draft) {
       return new Promise((resolve, reject) => {
         const begun = performance.now();
-        queue.push({ draft, begun, sentAt: undefined, settle: resolve, refuse: reject });
+        queue.push({ draft, begun, sentAt: undefined, settle: resolve, reject });
         clock ??= setInterval(look, LOOK_EVERY_MS);
         pump();
       });
@@ -289,7 +289,7 @@ export function openAppendSession(options: SessionOptions): AppendSession {
       call = undefined;
       ended?.cancel();
       const error = new CatalogError("unavailable", `the log at ${hosts} is closed`);
-      for (const flight of [...flying.values(), ...queue]) flight.refuse(lost(error));
+      for (const flight of [...flying.values(), ...queue]) flight.reject(lost(error));
       flying.clear();
       queue = [];
     },
@@ -302,7 +302,7 @@ const TIMEOUT = "event_store.client.Timeout";
 
 type Status = NonNullable<ReturnType<BatchAppendResp["getError"]>>;
 
-function refusal(draft: Draft, error: Status, hosts: string): Error {
+function appendError(draft: Draft, error: Status, hosts: string): Error {
   const details = error.getDetails();
   switch (details?.getTypeName()) {
     case "event_store.client.WrongExpectedVersion": {

@@ -28,7 +28,7 @@ export interface AppendFaults {
   /** Every response is sent twice. */
   duplicates: boolean;
   /** The message of an error that every append gets, as from a busy server; nothing is stored. */
-  refusal: string | undefined;
+  rejection: string | undefined;
 }
 
 interface Gathered {
@@ -93,9 +93,9 @@ export function answerBatchAppend(
       respond((response) => response.setError(errorOf(new shared.AccessDenied(), "AccessDenied")));
       return;
     }
-    if (faults.refusal !== undefined) {
+    if (faults.rejection !== undefined) {
       const status = new rpc.Status();
-      status.setMessage(faults.refusal);
+      status.setMessage(faults.rejection);
       status.setDetails(packed(new shared.Empty(), "google.protobuf.Empty"));
       respond((response) => response.setError(status));
       return;

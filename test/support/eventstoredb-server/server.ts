@@ -88,7 +88,7 @@ export async function startEventStoreServer(
     loseAnswerAfter: undefined as number | undefined,
     silent: false,
     duplicates: false,
-    refusal: undefined as string | undefined,
+    rejection: undefined as string | undefined,
   };
   const forbidden = new Set<string>();
   const asked = new Map<string, number>();
@@ -162,7 +162,7 @@ export async function startEventStoreServer(
     const wanted = call.request.getOptions()?.getStreamIdentifier();
     const name = Buffer.from(wanted?.getStreamName_asU8() ?? []).toString();
     const against = objection("delete", call.metadata, name);
-    const { outcome } = against ? { outcome: "refused" } : work(name);
+    const { outcome } = against ? { outcome: "rejected" } : work(name);
     if (outcome === "appended") {
       response.setNoPosition(new shared.Empty());
       done(null, response);

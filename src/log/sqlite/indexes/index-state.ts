@@ -1,7 +1,7 @@
 /**
  * The state of the log's indexes. A damaged index hides rows without an error, because row checksums (checksum.ts)
  * cover only the rows that an index leads to. So the indexes count as unchecked until a check (index-check.ts) has
- * compared them with the tables, and the log refuses to use them once they differ.
+ * compared them with the tables, and the log does not use them once they differ.
  *
  * The state is one shared number: all threads of a process that open the log see the same.
  */

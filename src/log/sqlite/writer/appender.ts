@@ -187,14 +187,14 @@ export function startAppender(
 }
 
 function settle(calls: readonly Call[], reply: BatchReply): void {
-  const refused = new Map(reply.refusals.map((refusal) => [refusal.call, refusal]));
+  const rejections = new Map(reply.rejected.map((one) => [one.call, one]));
   let at = 0;
   calls.forEach((call, index) => {
     const first = at;
     at += call.appends.length;
-    const refusal = refused.get(index);
-    if (refusal !== undefined) {
-      const { stream, expected, actual } = refusal;
+    const rejection = rejections.get(index);
+    if (rejection !== undefined) {
+      const { stream, expected, actual } = rejection;
       call.reject(new WrongRevision(stream, revision(expected), revision(actual)));
       return;
     }

@@ -9,7 +9,7 @@ import { saidBy } from "../../../core/errors.ts";
 import { rowChecksum } from "../checksum.ts";
 import type { IndexState } from "../indexes/index-state.ts";
 import { createTableScan, hiddenStream } from "../table-scan.ts";
-import { ANY, type Batch, type BatchReply, type Refusal } from "./batch.ts";
+import { ANY, type Batch, type BatchReply, type RejectedCall } from "./batch.ts";
 import { type AppendResult, createStreamHeads, type StreamHead } from "./stream-heads.ts";
 
 /**
@@ -56,7 +56,7 @@ export function createBatchWriter(
   );
 
   /** The call's appends, or the failed expectation; then heads are unchanged. */
-  function plan(call: readonly Asked[]): readonly Planned[] | Omit<Refusal, "call"> {
+  function plan(call: readonly Asked[]): readonly Planned[] | Omit<RejectedCall, "call"> {
     const planned: Planned[] = [];
     // A large call may touch more streams than `heads` keeps.
     const touched = new Map<string, StreamHead>();
@@ -119,11 +119,11 @@ export function createBatchWriter(
     const position = new Array<number>(asked.length).fill(0);
     const revision = new Array<number>(asked.length).fill(0);
     const repeated = new Array<boolean>(asked.length).fill(false);
-    const refusals: Refusal[] = [];
+    const rejected: RejectedCall[] = [];
     let first = 0;
     batch.calls.forEach((size, call) => {
       const planned = plan(asked.slice(first, first + size));
-      if ("actual" in planned) refusals.push({ call, ...planned });
+      if ("actual" in planned) rejected.push({ call, ...planned });
       else {
         const results: AppendResult[] = [];
         planned.forEach((append, i) => {
@@ -138,7 +138,7 @@ export function createBatchWriter(
       }
       first += size;
     });
-    return { position, revision, repeated, refusals };
+    return { position, revision, repeated, rejected };
   }
 
   /** Does nothing if SQLite has already rolled back by itself. */

@@ -26,7 +26,7 @@ export interface Batch {
 export const ANY = -2;
 
 /** The first append of a call with a failed expectation. */
-export interface Refusal {
+export interface RejectedCall {
   readonly call: number;
   readonly stream: string;
   readonly expected: number;
@@ -38,7 +38,7 @@ export interface BatchReply {
   readonly position: readonly number[];
   readonly revision: readonly number[];
   readonly repeated: readonly boolean[];
-  readonly refusals: readonly Refusal[];
+  readonly rejected: readonly RejectedCall[];
 }
 
 /** The whole batch failed: nothing of it is in the log. */
