@@ -132,10 +132,14 @@ export function identified(
   go: (subject: string | undefined) => void,
   done: Done,
 ): void {
-  const refused = (error: unknown): void => {
+  const reject = (error: unknown): void => {
     if (error instanceof ForgedActor) {
       const address = request.socket.remoteAddress;
-      access?.authentication.noteRefusal({ reason: "actor header", address, text: error.message });
+      access?.authentication.noteRejection({
+        reason: "actor header",
+        address,
+        text: error.message,
+      });
     }
     done(asError(error));
   };
@@ -144,12 +148,12 @@ export function identified(
     checkOrigin(request.raw, origins);
     const found = identify(request.raw, endpoint, access);
     if (found instanceof Promise) {
-      found.then(go).then(() => done(null), refused);
+      found.then(go).then(() => done(null), reject);
       return;
     }
     go(found);
   } catch (error) {
-    refused(error);
+    reject(error);
     return;
   }
   done(null);

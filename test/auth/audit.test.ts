@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { AuditEntry } from "../../src/auth/audit.ts";
-import { countedMs, createAuditTrail, refusalsMax } from "../../src/jobs/audit/audit-trail.ts";
+import { countedMs, createAuditTrail, rejectionsMax } from "../../src/jobs/audit/audit-trail.ts";
 import { decodeRecord } from "../../src/log/codecs/record-codec.ts";
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { asBearer, ask, faultOf, makeToken } from "../graphql/graphql-client.ts";
@@ -32,7 +32,7 @@ describe("the audit log of a service", () => {
   const events = async (filter: object) =>
     (await operate("listAuditEvents", filter, service.operator)).body.value.events;
 
-  test("lists writes, operations, tokens, their uses and refusals, newest first", async () => {
+  test("lists writes, operations, tokens, their uses and rejections, newest first", async () => {
     const before = Date.now();
     await service.client.call(
       "POST",
@@ -131,7 +131,7 @@ describe("the audit log of a service", () => {
   });
 });
 
-test("repeated refusals are counted instead of appended one by one", async () => {
+test("repeated rejections are counted instead of appended one by one", async () => {
   using directory = temporaryDirectory();
   let now = 1_772_409_600_000;
   mkdirSync(directory.path, { recursive: true });
@@ -143,12 +143,12 @@ test("repeated refusals are counted instead of appended one by one", async () =>
       logger: { warn: () => {} },
     });
   let trail = open();
-  const refuse = (detail: string) =>
+  const reject = (detail: string) =>
     trail.record({ action: "getEntity", outcome: "refused", address: "192.0.2.1", detail });
-  for (let i = 0; i < 50_000; i++) refuse("the same");
-  for (let i = 0; i < 50_000; i++) refuse(`another ${i}`);
+  for (let i = 0; i < 50_000; i++) reject("the same");
+  for (let i = 0; i < 50_000; i++) reject(`another ${i}`);
   await trail.close();
-  expect(await log.head()).toBe(refusalsMax + 2);
+  expect(await log.head()).toBe(rejectionsMax + 2);
   const { events } = await trail.list({ count: 1000 });
   expect(events.reduce((sum, { count }) => sum + count, 0)).toBe(100_000);
 
@@ -157,7 +157,7 @@ test("repeated refusals are counted instead of appended one by one", async () =>
   const use = { urn: "urn:li:dataHubAccessToken:x", actor: MINA, address: "192.0.2.1" };
   for (let minute = 0; minute < 120; minute++, now += countedMs) trail.recordUse(use);
   await trail.close();
-  expect(await log.head()).toBe(refusalsMax + 4);
+  expect(await log.head()).toBe(rejectionsMax + 4);
   expect(await trail.lastUse(use.urn)).toBe(1_772_409_600_000 + 3_600_000);
   expect(await open().lastUse("urn:li:dataHubAccessToken:y")).toBeUndefined();
   await log.close();

@@ -9,7 +9,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const token = "a-token-for-prometheus";
 const logger = { warn: () => {} };
-const refused = (message: RegExp) =>
+const invalid = (message: RegExp) =>
   expect.objectContaining({ code: "invalid", message: expect.stringMatching(message) });
 
 test("a token file that is missing, invalid, or writable by others is rejected", () => {
@@ -20,10 +20,10 @@ test("a token file that is missing, invalid, or writable by others is rejected",
     expect.objectContaining({ code: "invalid", hint: expect.stringContaining("--metrics-token") }),
   );
   writeFileSync(file, "short", { mode: 0o600 });
-  expect(() => openMetricsToken(file, logger)).toThrow(refused(/holds no token/));
+  expect(() => openMetricsToken(file, logger)).toThrow(invalid(/holds no token/));
   writeFileSync(file, token);
   chmodSync(file, 0o666);
-  expect(() => openMetricsToken(file, logger)).toThrow(refused(/others may write/));
+  expect(() => openMetricsToken(file, logger)).toThrow(invalid(/others may write/));
 });
 
 test.each(["on", "off"])("with --auth %s the token reads only /metrics", async (auth) => {

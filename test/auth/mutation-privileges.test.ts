@@ -317,7 +317,7 @@ test.each([
     await grant(manager, [manages]);
     await grant(editor, ["EDIT_ENTITY_DOCS"], [type]);
     const input = (id: string) => ({ input: { id, name: id } });
-    expect(await as(editor).codeOf(create, input("refused"))).toBe(403);
+    expect(await as(editor).codeOf(create, input("denied"))).toBe(403);
     for (const name of [creator, manager]) {
       const urn = `urn:li:${type}:${name}`;
       expect(await as(name).run(create, input(name))).toBe(urn);

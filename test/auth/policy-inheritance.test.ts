@@ -98,9 +98,9 @@ test("a dataset in a subdomain is readable until the subdomain is moved away", a
 });
 
 test("a reader of a domain may not move another domain into it", async () => {
-  const refused = await ingest(mina, TOOLS, "domainProperties", domain("tools", SEEDS));
-  expect(refused).toMatchObject({ status: 403, body: { code: "forbidden" } });
-  expect(refused.body.message).toContain("Edit Entity, or Manage Domains");
+  const denied = await ingest(mina, TOOLS, "domainProperties", domain("tools", SEEDS));
+  expect(denied).toMatchObject({ status: 403, body: { code: "forbidden" } });
+  expect(denied.body.message).toContain("Edit Entity, or Manage Domains");
   const deleted = await service.client.call("POST", "/entities?action=delete", { urn: BEDS }, mina);
   expect(deleted.status).toBe(403);
   expect(await readable()).toEqual([LOWER]);

@@ -94,9 +94,9 @@ function tokenUrnOf(id: string): string {
 
 describe("a user without privileges may not write", () => {
   test.each(guarded)("%s", async (_, one) => {
-    const refused = { status: 403, code: "forbidden" };
+    const denied = { status: 403, code: "forbidden" };
     const single = await ingest(one, mina);
-    expect({ status: single.status, code: single.body.code }).toEqual(refused);
+    expect({ status: single.status, code: single.body.code }).toEqual(denied);
     // The same in a batch, of which nothing is written.
     const tag = proposal("urn:li:tag:beside", "tagProperties", { name: "beside" });
     const batch = await post(
@@ -104,7 +104,7 @@ describe("a user without privileges may not write", () => {
       { proposals: [tag, one] },
       mina,
     );
-    expect({ status: batch.status, code: batch.body.code }).toEqual(refused);
+    expect({ status: batch.status, code: batch.body.code }).toEqual(denied);
     const beside = await post("/entities?action=exists", { urn: "urn:li:tag:beside" }, mina);
     expect(beside.body.value).toBe(false);
   });

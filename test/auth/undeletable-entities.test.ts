@@ -21,7 +21,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 const call = (method: string, path: string, body?: object) =>
   service.client.call(method, path, body);
-const isRefused = ({ status, body }: Reply) => {
+const expectRejected = ({ status, body }: Reply) => {
   // OpenAPI has 400 where rest.li has 422.
   expect([400, 422]).toContain(status);
   expect(body.code).toBe("invalid");
@@ -36,13 +36,13 @@ describe.each(all)("%s", (urn) => {
   const keyAspect = type === "corpuser" ? "corpUserKey" : `${type}Key`;
 
   test("no request over REST deletes it", async () => {
-    isRefused(await call("POST", "/entities?action=delete", { urn }));
+    expectRejected(await call("POST", "/entities?action=delete", { urn }));
     const key = proposal(urn, keyAspect, {}, { changeType: "DELETE", aspect: undefined });
-    isRefused(await call("POST", "/aspects?action=ingestProposal", { proposal: key }));
+    expectRejected(await call("POST", "/aspects?action=ingestProposal", { proposal: key }));
     const batch = { proposals: [proposal("urn:li:tag:a", "tagProperties", { name: "a" }), key] };
-    isRefused(await call("POST", "/aspects?action=ingestProposalBatch", batch));
+    expectRejected(await call("POST", "/aspects?action=ingestProposalBatch", batch));
     expect(await exists("urn:li:tag:a")).toBe(false);
-    isRefused(await call("DELETE", `/openapi/v3/entity/${type}/${encoded(urn)}`));
+    expectRejected(await call("DELETE", `/openapi/v3/entity/${type}/${encoded(urn)}`));
     expect(await exists(urn)).toBe(true);
   });
 });
@@ -77,7 +77,7 @@ test("a user of the system is not deleted, and another one is", async () => {
   const [system, other] = ["urn:li:corpuser:robot", "urn:li:corpuser:ada"];
   await service.client.upsert(system, "corpUserInfo", { active: true, system: true });
   await service.client.upsert(other, "corpUserInfo", { active: true });
-  isRefused(await call("POST", "/entities?action=delete", { urn: system }));
+  expectRejected(await call("POST", "/entities?action=delete", { urn: system }));
   expect((await call("POST", "/entities?action=delete", { urn: other })).status).toBe(200);
 });
 

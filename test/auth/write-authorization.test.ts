@@ -83,8 +83,8 @@ describe("a user may write", () => {
     }
     await given("urn:li:tag:x", "tagProperties", { name: "x" });
     const query = `mutation { addTag(input: {tagUrn: "urn:li:tag:x", resourceUrn: "${BEDS}"}) }`;
-    const refused = await ask(service.client, query, {}, headersOf.get("mina"));
-    expect(refused.body.errors[0].extensions).toMatchObject({ code: 403, type: "UNAUTHORIZED" });
+    const denied = await ask(service.client, query, {}, headersOf.get("mina"));
+    expect(denied.body.errors[0].extensions).toMatchObject({ code: 403, type: "UNAUTHORIZED" });
   });
 
   test("a batch with one unauthorized proposal changes nothing", async () => {

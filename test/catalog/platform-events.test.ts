@@ -164,9 +164,9 @@ test("producing and polling need privileges, and a user with few rights reads no
   const { token } = await makeToken(client, { actorUrn: "urn:li:corpuser:mina" }, operator);
   const mina = asBearer(token);
   expect((await produce(client, produced, {})).status).toBe(401);
-  const refused = await produce(client, produced, mina);
-  expect(refused.status).toBe(403);
-  expect(refused.body.message).toContain("Produce Platform Event");
+  const denied = await produce(client, produced, mina);
+  expect(denied.status).toBe(403);
+  expect(denied.body.message).toContain("Produce Platform Event");
   expect((await produce(client, produced, operator)).status).toBe(200);
   const namesFor = async (headers: Record<string, string>) =>
     (await poll(client, topics.platformEvents, headers)).map(({ name }) => name);

@@ -17,7 +17,7 @@ afterAll(async () => {
 const OTTO = "urn:li:corpuser:otto";
 const create = (body: string) => `mutation { createAccessToken(input: {${body}}) {
   accessToken metadata { id name description } } }`;
-const refusal = {
+const denial = {
   message: "Unauthorized to perform this action. Please contact your DataHub administrator.",
   path: expect.any(Array),
   extensions: { code: 403, type: "UNAUTHORIZED", classification: "DataFetchingException" },
@@ -237,7 +237,7 @@ describe("listAccessTokens", () => {
       const reply = await list({ filters }, OTTO);
       expect(reply.status).toBe(200);
       expect(reply.body.data).toBeNull();
-      expect(faultOf(reply)).toMatchObject(refusal);
+      expect(faultOf(reply)).toMatchObject(denial);
     }
   });
 });
@@ -275,10 +275,10 @@ describe("revokeAccessToken", () => {
     }
   });
 
-  test("a user without the privilege gets the same refusal for existing and unknown tokens", async () => {
+  test("a user without the privilege gets the same error for existing and unknown tokens", async () => {
     const { id } = await makeToken(service.client);
-    const refused = [await revoke(id, asActor(OTTO)), await revoke("nope", asActor(OTTO))];
-    for (const reply of refused) expect(faultOf(reply)).toMatchObject(refusal);
+    const denied = [await revoke(id, asActor(OTTO)), await revoke("nope", asActor(OTTO))];
+    for (const reply of denied) expect(faultOf(reply)).toMatchObject(denial);
   });
 });
 
@@ -287,9 +287,9 @@ describe("permission to use the token API", () => {
     create(`type: PERSONAL, actorUrn: "${actor}", duration: ONE_HOUR, name: "x"`);
 
   test("by default only the root user and administrators may create tokens", async () => {
-    const refused = await ask(service.client, MINE(OTTO), {}, asActor(OTTO));
-    expect(refused.body.data).toEqual({ createAccessToken: null });
-    expect(faultOf(refused)).toMatchObject(refusal);
+    const denied = await ask(service.client, MINE(OTTO), {}, asActor(OTTO));
+    expect(denied.body.data).toEqual({ createAccessToken: null });
+    expect(faultOf(denied)).toMatchObject(denial);
 
     const admin = "urn:li:corpuser:ada";
     await service.client.upsert(admin, "roleMembership", { roles: ["urn:li:dataHubRole:Admin"] });
@@ -299,9 +299,9 @@ describe("permission to use the token API", () => {
 
   test("a request without an actor may not use the token API", async () => {
     const reply = await ask(service.client, MINE(ROOT), {}, {});
-    expect(faultOf(reply)).toMatchObject(refusal);
+    expect(faultOf(reply)).toMatchObject(denial);
     expect(faultOf(await ask(service.client, "{ me { corpUser { urn } } }", {}, {}))).toMatchObject(
-      refusal,
+      denial,
     );
   });
 
@@ -350,13 +350,11 @@ describe("permission to use the token API", () => {
       `{ getAccessTokenMetadata(token: "${token}") { id } }`,
     ]) {
       expect(faultOf(await ask(service.client, query, {}, asBearer(token))), query).toMatchObject(
-        refusal,
+        denial,
       );
     }
     await put("INACTIVE");
-    expect(faultOf(await ask(service.client, MINE(OTTO), {}, asActor(OTTO)))).toMatchObject(
-      refusal,
-    );
+    expect(faultOf(await ask(service.client, MINE(OTTO), {}, asActor(OTTO)))).toMatchObject(denial);
     // The owner of a token may always revoke it.
     const revoked = await ask(
       service.client,

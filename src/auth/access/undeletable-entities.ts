@@ -61,7 +61,7 @@ export function keepUndeletable<C extends Pick<Catalog, "ingest" | "delete">>(
     return (corpUserInfo as { readonly system?: unknown } | undefined)?.system === true;
   }
 
-  async function refuse(urn: string | undefined): Promise<void> {
+  async function rejectBuiltIn(urn: string | undefined): Promise<void> {
     if (urn === undefined) return;
     if (!undeletableEntities.has(urn) && !(await isSystemUser(urn))) return;
     throw new CatalogError("invalid", `"${urn}" is built-in and cannot be deleted`, {
@@ -73,7 +73,7 @@ export function keepUndeletable<C extends Pick<Catalog, "ingest" | "delete">>(
     changeType === "DELETE" && isKey(entityType, aspectName);
 
   async function ingestDeleting(...[proposals, caller]: Parameters<Catalog["ingest"]>) {
-    for (const proposal of proposals) if (deletes(proposal)) await refuse(urnOf(proposal));
+    for (const proposal of proposals) if (deletes(proposal)) await rejectBuiltIn(urnOf(proposal));
     return catalog.ingest(proposals, caller);
   }
 
@@ -85,7 +85,7 @@ export function keepUndeletable<C extends Pick<Catalog, "ingest" | "delete">>(
         : catalog.ingest(proposals, caller),
     async delete(request, caller) {
       const urn = withNamespace(request.urn, namespace);
-      if (isKey(entityTypeOf(urn), request.aspectName)) await refuse(urn);
+      if (isKey(entityTypeOf(urn), request.aspectName)) await rejectBuiltIn(urn);
       return catalog.delete(request, caller);
     },
   };

@@ -51,7 +51,7 @@ export interface Authentication {
   /** True for the credentials of the system client. */
   isSystem(authorization: string): boolean;
   /** Logs a rejection that has another reason than the token. */
-  noteRefusal(fields: Readonly<Record<string, unknown>>): void;
+  noteRejection(fields: Readonly<Record<string, unknown>>): void;
 }
 
 interface Identity {
@@ -138,13 +138,17 @@ export function createAuthentication(dependencies: Dependencies): Authentication
     { readonly text: string; readonly known: Verified }
   >();
 
-  function refuse(why: keyof typeof reasons, address: string, actor?: string): CatalogError {
+  function countedRejection(
+    why: keyof typeof reasons,
+    address: string,
+    actor?: string,
+  ): CatalogError {
     failures.count(address);
     dependencies.logger.warn({ reason: why, address, actor }, "token refused");
-    return refusalFor(why, actor);
+    return rejectionFor(why, actor);
   }
 
-  const refusalFor = (why: keyof typeof reasons, actor?: string): CatalogError =>
+  const rejectionFor = (why: keyof typeof reasons, actor?: string): CatalogError =>
     new CatalogError("unauthenticated", reasons[why], {
       hint: "Send Authorization: Bearer <token>, with a token that createAccessToken gave",
       actor,
@@ -243,7 +247,7 @@ export function createAuthentication(dependencies: Dependencies): Authentication
         if (basic && systemClient.admits(authorization)) return systemActor;
         if (!required && !/^Bearer\b/i.test(authorization)) return undefined;
         failures.check(address);
-        throw refuse(basic ? "system" : "scheme", address);
+        throw countedRejection(basic ? "system" : "scheme", address);
       }
       const known = verified.get(token);
       // Failures of others behind the same address affect neither the admin token nor cached tokens.
@@ -252,9 +256,10 @@ export function createAuthentication(dependencies: Dependencies): Authentication
         if (operatorToken.admits(authorization)) return root;
         failures.check(address);
       }
-      if (token === "" || token.length > tokenCharactersMax) throw refuse("foreign", address);
+      if (token === "" || token.length > tokenCharactersMax)
+        throw countedRejection("foreign", address);
       const shown = known ?? (await verify(token));
-      if (typeof shown === "string") throw refuse(shown, address);
+      if (typeof shown === "string") throw countedRejection(shown, address);
       const { urn, claims } = shown;
       const why = await faultOf(shown);
       if (why === undefined) {
@@ -262,7 +267,7 @@ export function createAuthentication(dependencies: Dependencies): Authentication
         return claims.actor;
       }
       verified.delete(token);
-      throw refuse(why, address, claims.actor);
+      throw countedRejection(why, address, claims.actor);
     },
 
     authenticateNow({ authorization, address, connection }) {
@@ -283,9 +288,9 @@ export function createAuthentication(dependencies: Dependencies): Authentication
       const token = tokenIn(authorization);
       if (token === undefined || operatorToken.admits(authorization)) return undefined;
       const known = verified.get(token) ?? (await verify(token));
-      if (typeof known === "string") return refusalFor(known);
+      if (typeof known === "string") return rejectionFor(known);
       const why = await faultOf(known);
-      return why && refusalFor(why, known.claims.actor);
+      return why && rejectionFor(why, known.claims.actor);
     },
 
     async identityOf(authorization) {
@@ -301,7 +306,7 @@ export function createAuthentication(dependencies: Dependencies): Authentication
 
     isSystem: (authorization) => systemClient.admits(authorization),
 
-    noteRefusal(fields) {
+    noteRejection(fields) {
       dependencies.logger.warn(fields, "request refused");
     },
   };

@@ -8,18 +8,18 @@ import type { ApiResponse } from "../schemas/endpoint.ts";
 
 type Trail = Pick<AuditTrail, "record">;
 
-const REFUSED = [401, 403, 429];
+const REJECTED = [401, 403, 429];
 /** Operations that only read are not state, except reads of the audit trail. */
 const LOOKS = /^(?:get|list)(?!AuditEvents$)/;
 
 export function auditRequests(app: FastifyInstance, trail: Trail): void {
   app.addHook("onResponse", (request, reply, done) => {
     const state = request.state;
-    const refused = REFUSED.includes(reply.statusCode) || state?.failure instanceof ForgedActor;
+    const rejected = REJECTED.includes(reply.statusCode) || state?.failure instanceof ForgedActor;
     const endpoint = state?.endpoint;
     const operates = endpoint?.access === "operator" && !LOOKS.test(endpoint.name);
-    if (refused || operates) {
-      const outcome: AuditOutcome = refused
+    if (rejected || operates) {
+      const outcome: AuditOutcome = rejected
         ? "refused"
         : reply.statusCode < 400
           ? "allowed"
@@ -29,8 +29,8 @@ export function auditRequests(app: FastifyInstance, trail: Trail): void {
         outcome,
         actor: state?.apiRequest?.caller.actor ?? state?.failure?.actor,
         address: request.socket.remoteAddress,
-        urn: refused ? undefined : urnOf(request.body),
-        detail: refused ? state?.failure?.message : state?.failure?.code,
+        urn: rejected ? undefined : urnOf(request.body),
+        detail: rejected ? state?.failure?.message : state?.failure?.code,
       });
     }
     done();

@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { CatalogError } from "../../core/errors.ts";
 import { AmbiguousRequest } from "../hooks/host-check.ts";
-import { type Access, refusalAt } from "../request/caller/authenticate.ts";
+import { type Access, rejectionFor } from "../request/caller/authenticate.ts";
 import { errorHeaderOf, type Protocol } from "../request/protocol.ts";
 import type { ApiResponse, Endpoint, FileBody } from "../schemas/endpoint.ts";
 import { entityTagOf, matchesTag } from "./entity-tags.ts";
@@ -41,7 +41,7 @@ export function createResponses(
 ): Responses {
   function failWith(fault: CatalogError, request: FastifyRequest, reply: FastifyReply): void {
     const state = request.state ?? undefined;
-    const error = state === undefined ? fault : refusalAt(fault, state, access);
+    const error = state === undefined ? fault : rejectionFor(fault, state, access);
     if (state !== undefined) state.failure = error;
     const unrouted = state?.unrouted;
     const form = state?.endpoint === undefined ? unrouted?.errorForm : errorFormOf(state.endpoint);

@@ -26,7 +26,7 @@ const gatherMs = 1_000;
 /** Time for which equal rejections are counted before they are recorded. */
 export const countedMs = 60_000;
 /** Rejections recorded one by one: a burst of so many, then one per second. */
-export const refusalsMax = 200;
+export const rejectionsMax = 200;
 /** Notes that wait while the log is unavailable; later ones are dropped with a warning. */
 const waitingMax = 10_000;
 /** Minimum time between two records of the use of a token, and of its use from another address. */
@@ -41,7 +41,7 @@ export function createAuditTrail(parts: AuditTrailParts): AuditTrail & { close()
   let lost = 0;
   let flushing: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
-  const refusals = createRefusals(now);
+  const rejections = createRejections(now);
   const uses = boundedCache<string, { readonly time: number; readonly address: string }>(usesMax);
 
   function write(record: AuditRecord, stream = auditStream(dayOf(record.time))): void {
@@ -59,8 +59,8 @@ export function createAuditTrail(parts: AuditTrailParts): AuditTrail & { close()
 
   async function flush(): Promise<void> {
     await flushing;
-    for (const record of refusals.counted()) write(record);
-    if (refusals.pending()) schedule();
+    for (const record of rejections.counted()) write(record);
+    if (rejections.pending()) schedule();
     const batch = waiting;
     waiting = [];
     if (batch.length === 0) return;
@@ -91,7 +91,7 @@ export function createAuditTrail(parts: AuditTrailParts): AuditTrail & { close()
 
     record(note) {
       const record = recordOf(note, now());
-      if (note.outcome !== "refused" || refusals.admits(record)) write(record);
+      if (note.outcome !== "refused" || rejections.admits(record)) write(record);
       else schedule();
     },
 
@@ -116,7 +116,7 @@ export function createAuditTrail(parts: AuditTrailParts): AuditTrail & { close()
     async close() {
       clearTimeout(timer);
       timer = undefined;
-      refusals.end();
+      rejections.end();
       await flush();
       clearTimeout(timer);
     },
@@ -124,11 +124,11 @@ export function createAuditTrail(parts: AuditTrailParts): AuditTrail & { close()
 }
 
 /** Decides which rejections are recorded one by one, and counts the others. */
-function createRefusals(now: () => number) {
+function createRejections(now: () => number) {
   let window = new Map<string, { readonly record: AuditRecord; again: number }>();
   let ends = 0;
   let others = 0;
-  let room = refusalsMax;
+  let room = rejectionsMax;
   let filled = now();
 
   function admits(record: AuditRecord): boolean {
@@ -140,7 +140,7 @@ function createRefusals(now: () => number) {
       known.again++;
       return false;
     }
-    room = Math.min(refusalsMax, room + (record.time - filled) / 1_000);
+    room = Math.min(rejectionsMax, room + (record.time - filled) / 1_000);
     filled = record.time;
     if (room < 1) {
       others++;

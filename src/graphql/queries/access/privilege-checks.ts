@@ -46,7 +46,7 @@ export async function rejectWithout(
   alternatives: PrivilegeAlternatives,
 ): Promise<void> {
   if (await may(viewer, alternatives)) return;
-  throw refusal(alternatives);
+  throw denied(alternatives);
 }
 
 /** Throws `forbidden` when the caller may not read the entity. */
@@ -55,10 +55,10 @@ export async function rejectUnreadable(
   alternatives: PrivilegeAlternatives,
   urn: string,
 ): Promise<void> {
-  if (!(await mayRead(viewer, alternatives, urn))) throw refusal(alternatives);
+  if (!(await mayRead(viewer, alternatives, urn))) throw denied(alternatives);
 }
 
-const refusal = (alternatives: PrivilegeAlternatives): CatalogError =>
+const denied = (alternatives: PrivilegeAlternatives): CatalogError =>
   new CatalogError("forbidden", "Unauthorized to perform this action", {
     hint: `It needs the privilege ${alternativesText(alternatives)}. Please contact your DataHub administrator.`,
   });

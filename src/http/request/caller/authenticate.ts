@@ -91,7 +91,7 @@ async function admitted(
   if (endpoint?.access === "system") {
     if (actor === undefined) throw credentialsNeeded();
     if (authentication.isSystem(authorization)) return actor;
-    authentication.noteRefusal({ reason: "system client", actor, address });
+    authentication.noteRejection({ reason: "system client", actor, address });
     throw new CatalogError("forbidden", "only the system client may do this", {
       hint: systemHint,
       actor,
@@ -101,7 +101,7 @@ async function admitted(
   if (alternatives === undefined) return actor;
   if (actor === undefined) throw tokenNeeded();
   if (await authority.allows(actor, alternatives)) return actor;
-  authentication.noteRefusal({ reason: "privilege", actor, address, privileges: alternatives });
+  authentication.noteRejection({ reason: "privilege", actor, address, privileges: alternatives });
   throw new CatalogError("forbidden", `User is unauthorized: "${actor}" may not do this`, {
     hint: `It needs the privilege ${alternativesText(alternatives)}`,
     actor,
@@ -114,14 +114,14 @@ const ownFaults: ReadonlySet<string> = new Set([
 ]);
 
 /** The error that hides all others from an anonymous caller of a `closedToNew` endpoint. */
-export function refusalAt(
-  refusal: CatalogError,
+export function rejectionFor(
+  rejection: CatalogError,
   { endpoint, subject }: Pick<RequestState, "endpoint" | "subject">,
   access: Pick<Access, "authentication"> | undefined,
 ): CatalogError {
   const closed = endpoint?.closedToNew === true && access?.authentication.required === true;
-  const unknown = closed && subject === undefined && ownFaults.has(refusal.code);
-  return unknown ? tokenNeeded() : refusal;
+  const unknown = closed && subject === undefined && ownFaults.has(rejection.code);
+  return unknown ? tokenNeeded() : rejection;
 }
 
 const addressOf = ({ socket }: IncomingMessage): string => socket.remoteAddress ?? "";
