@@ -254,7 +254,7 @@ export function createHttpServer(options: HttpDoorOptions): FastifyInstance {
       servesApi: config.servesApi ?? true,
     });
   }
-  const refuse = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
+  const handleNotFound = (request: FastifyRequest, reply: FastifyReply, done: Done): void => {
     const state = startRequest(request.raw, undefined);
     request.state = state;
     let allowed: string | undefined;
@@ -269,10 +269,12 @@ export function createHttpServer(options: HttpDoorOptions): FastifyInstance {
   };
   // Unsupported methods and actions are rejected before their body is read.
   app.all(NOWHERE, {
-    onRequest: (request, reply, done) => refuse(request, reply, done as Done),
+    onRequest: (request, reply, done) => handleNotFound(request, reply, done as Done),
     handler: () => undefined,
   });
-  app.setNotFoundHandler((request, reply) => refuse(request, reply, (error) => reply.send(error)));
+  app.setNotFoundHandler((request, reply) =>
+    handleNotFound(request, reply, (error) => reply.send(error)),
+  );
   return app;
 }
 

@@ -10,7 +10,7 @@ import { changeText, eventStream, jsonLines } from "../../src/http/response/chan
 import { feedTexts } from "../../src/http/response/feed-texts.ts";
 import type { StreamLimits } from "../../src/http/response/streams.ts";
 import { follow } from "../support/feed-client.ts";
-import { openTestServer, refusal, type TestServer } from "./test-server.ts";
+import { openTestServer, rejection, type TestServer } from "./test-server.ts";
 
 const entryAt = (at: number, value = '{"removed":false}'): ChangeEntry => ({
   change: {
@@ -70,7 +70,7 @@ describe("the catalog is asked for", () => {
     expect((await asked("?after=7", { "last-event-id": "" }))?.args).toMatchObject([{ after: 7 }]);
     const reply = await api.app.inject({ url: "/changes", headers: { "last-event-id": "x" } });
     expect(reply.json()).toEqual(
-      refusal(400, "malformed", expect.stringContaining('header Last-Event-ID is "x"')),
+      rejection(400, "malformed", expect.stringContaining('header Last-Event-ID is "x"')),
     );
   });
 
@@ -93,7 +93,7 @@ describe("the catalog is asked for", () => {
     const headers = { accept: "text/event-stream" };
     const reply = await api.app.inject({ url: "/changes?before=7", headers });
     expect(reply.json()).toEqual(
-      refusal(400, "malformed", expect.stringContaining("no changes before a position")),
+      rejection(400, "malformed", expect.stringContaining("no changes before a position")),
     );
   });
 
@@ -187,11 +187,11 @@ describe("change streams", () => {
     api.catalog.followChanges = quiet;
     const first = await follow(`${address}/changes`);
     await follow(`${address}/changes`);
-    const refused = await follow(`${address}/changes`);
-    expect(refused.response.status).toBe(429);
-    expect(refused.response.headers.get("retry-after")).toBe("10");
-    expect(await refused.response.json()).toEqual(
-      refusal(429, "rate_limited", expect.stringContaining("2 feeds are open")),
+    const rejected = await follow(`${address}/changes`);
+    expect(rejected.response.status).toBe(429);
+    expect(rejected.response.headers.get("retry-after")).toBe("10");
+    expect(await rejected.response.json()).toEqual(
+      rejection(429, "rate_limited", expect.stringContaining("2 feeds are open")),
     );
     // Pages are not streams.
     expect((await fetch(`${address}/changes`)).status).toBe(200);
@@ -205,10 +205,10 @@ describe("change streams", () => {
     const as = (actor: string) => follow(`${address}/changes`, { "X-Service-Actor": actor });
     await as("mira");
     const second = await as("mira");
-    const refused = await as("mira");
-    expect(refused.response.status).toBe(429);
-    expect(await refused.response.json()).toEqual(
-      refusal(
+    const rejected = await as("mira");
+    expect(rejected.response.status).toBe(429);
+    expect(await rejected.response.json()).toEqual(
+      rejection(
         429,
         "rate_limited",
         expect.stringContaining('"urn:li:corpuser:mira" has 2 open change feeds of at most 2'),

@@ -19,7 +19,7 @@ import { codingFor } from "../../src/http/hooks/content-coding.ts";
 import { entityTagOf, matchesTag } from "../../src/http/response/entity-tags.ts";
 import { encoded, proposal } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
-import { openTestServer, refusal } from "./test-server.ts";
+import { openTestServer, rejection } from "./test-server.ts";
 
 test.each([
   ["gzip, deflate, br, zstd", "zstd"],
@@ -246,7 +246,11 @@ describe("a request body", () => {
   ])("with %s gets 400 (%s)", async (_, coding, bytes) => {
     const reply = await post(coding, bytes);
     expect(JSON.parse(String(reply.bytes))).toEqual(
-      refusal(400, "malformed", expect.stringMatching(/^Cannot parse request entity.*coding|send/)),
+      rejection(
+        400,
+        "malformed",
+        expect.stringMatching(/^Cannot parse request entity.*coding|send/),
+      ),
     );
   });
 
@@ -302,7 +306,7 @@ describe("a request body", () => {
       payload: gzipSync(Buffer.alloc(2 ** 26, 32)),
     });
     expect(reply.json()).toEqual(
-      refusal(503, "unavailable", expect.stringContaining("--bodies-bytes-max")),
+      rejection(503, "unavailable", expect.stringContaining("--bodies-bytes-max")),
     );
     await api.app.close();
   });

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createHostRule } from "../../src/http/hooks/host-check.ts";
 import { runningService } from "../support/running-service.ts";
-import { exchangeWith, openTestServer, refusal, type TestServer } from "./test-server.ts";
+import { exchangeWith, openTestServer, rejection, type TestServer } from "./test-server.ts";
 
 describe("on a loopback bind", () => {
   const rule = createHostRule({ loopback: true, allowed: ["Annals.Example.org", "2001:DB8::7"] });
@@ -58,7 +58,7 @@ describe("a request for a foreign host", () => {
     const { status, body } = await exchange(`${line}\r\n${host}\r\nConnection: close\r\n\r\n`);
     expect(status).toBe(421);
     expect(JSON.parse(body)).toEqual(
-      refusal(421, "misdirected", expect.stringMatching(/"evil\.example.*--allowed-host/)),
+      rejection(421, "misdirected", expect.stringMatching(/"evil\.example.*--allowed-host/)),
     );
     expect(api.catalog.calls).toHaveLength(calls);
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { CatalogError, type ErrorCode } from "../../src/core/errors.ts";
 import { statusOf } from "../../src/http/response/errors.ts";
-import { openTestServer, refusal } from "./test-server.ts";
+import { openTestServer, rejection } from "./test-server.ts";
 
 const api = openTestServer();
 const { app, catalog, log } = api;
@@ -81,7 +81,7 @@ describe("a write over HTTP", () => {
       payload: "{",
       headers: { "x-datahub-actor": "mira" },
     });
-    expect(reply.json()).toEqual(refusal(403, "forbidden", expect.stringContaining("loopback")));
+    expect(reply.json()).toEqual(rejection(403, "forbidden", expect.stringContaining("loopback")));
     expect(open.catalog.calls).toEqual([]);
     await open.app.close();
   });
@@ -89,7 +89,7 @@ describe("a write over HTTP", () => {
   test("from a page of another site is rejected; from its own page or a program it is accepted", async () => {
     const reply = await ingest({ proposal }, { "sec-fetch-site": "cross-site" });
     expect(reply.json()).toEqual(
-      refusal(403, "forbidden", expect.stringContaining("another site")),
+      rejection(403, "forbidden", expect.stringContaining("another site")),
     );
     expect(catalog.calls).toEqual([]);
     for (const site of ["same-origin", "same-site", "none"]) {
@@ -116,7 +116,7 @@ describe("a request body", () => {
     async (type) => {
       const reply = await ingest("<a/>", { "content-type": type });
       expect(reply.json()).toEqual(
-        refusal(
+        rejection(
           400,
           "malformed",
           `content type "${type}" is not read. Send JSON with Content-Type: application/json`,
@@ -127,22 +127,22 @@ describe("a request body", () => {
 
   test("that is absent is the empty object", async () => {
     const bare = await app.inject({ method: "POST", url: "/aspects?action=ingestProposal" });
-    expect(bare.json()).toEqual(refusal(400, "malformed", "Parameter 'proposal' is required"));
+    expect(bare.json()).toEqual(rejection(400, "malformed", "Parameter 'proposal' is required"));
     const empty = await ingest("");
-    expect(empty.json()).toEqual(refusal(400, "malformed", "Parameter 'proposal' is required"));
+    expect(empty.json()).toEqual(rejection(400, "malformed", "Parameter 'proposal' is required"));
   });
 
   test("that is not JSON is rejected with the parse error", async () => {
     const reply = await ingest('{"proposal": ');
     expect(reply.json()).toEqual(
-      refusal(400, "malformed", "Cannot parse request entity. Unexpected end of JSON input"),
+      rejection(400, "malformed", "Cannot parse request entity. Unexpected end of JSON input"),
     );
   });
 
   test("over the limit is rejected with both sizes", async () => {
     const reply = await ingest(`{"a":"${"x".repeat(5000)}"}`);
     expect(reply.json()).toEqual(
-      refusal(
+      rejection(
         413,
         "too_large",
         "request body has 5008 bytes of at most 4096. Send it in several requests",
@@ -211,7 +211,7 @@ describe("a body with invalid members", () => {
     [[], failed("/proposal :: record type is not backed by a DataMap", object("[]"))],
   ])("is rejected with DataHub's message and a hint: %#", async (invalid, message) => {
     const reply = await ingest({ proposal: invalid });
-    expect(reply.json()).toEqual(refusal(400, "malformed", message));
+    expect(reply.json()).toEqual(rejection(400, "malformed", message));
     expect(catalog.calls).toEqual([]);
   });
 
@@ -248,7 +248,7 @@ describe("the Rest.li protocol version", () => {
   test("9.0.0 is rejected before anything is done", async () => {
     const reply = await ingest({ proposal }, { "x-restli-protocol-version": "9.0.0" });
     expect(reply.json()).toEqual(
-      refusal(
+      rejection(
         400,
         "malformed",
         "Rest.li protocol version 9.0.0 used by the client is not supported!",
@@ -312,7 +312,7 @@ describe("an unsupported request to a resource", () => {
     ["PATCH", "/gms/aspects/x", "PATCH operation not supported for URI: '/gms/aspects/x'"],
   ] as const)("%s %s is rejected with the supported requests", async (method, url, message) => {
     const reply = await app.inject({ method, url });
-    expect(reply.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
+    expect(reply.json()).toEqual(rejection(400, "malformed", expect.stringContaining(message)));
     expect(reply.json().message).toContain(offers);
     expect(reply.headers["access-control-allow-origin"]).toBeUndefined();
   });
@@ -332,13 +332,13 @@ describe("an unsupported request to a resource", () => {
     expect((await get(batch, { "x-restli-method": "batch_get" })).statusCode).toBe(200);
     expect((await get(batch, { "X-RestLi-Method": "BATCH_GET" })).statusCode).toBe(200);
     expect((await get(batch, { "x-restli-method": "DELETE" })).json()).toEqual(
-      refusal(400, "malformed", expect.stringContaining("with X-RestLi-Method: 'DELETE'")),
+      rejection(400, "malformed", expect.stringContaining("with X-RestLi-Method: 'DELETE'")),
     );
     const count = "/aspects?action=getCount";
     const body = { aspect: "status" };
     expect((await post(count, body, { "x-restli-method": "action" })).statusCode).toBe(200);
     expect((await post(count, body, { "x-restli-method": "GET" })).json()).toEqual(
-      refusal(400, "malformed", expect.stringContaining("with X-RestLi-Method: 'GET'")),
+      rejection(400, "malformed", expect.stringContaining("with X-RestLi-Method: 'GET'")),
     );
   });
 });
@@ -350,7 +350,11 @@ describe("other paths", () => {
       const reply = await get(url);
       expect(reply.statusCode).toBe(404);
       expect(reply.json()).toEqual(
-        refusal(404, "not_found", expect.stringContaining("GET /restli/docs lists what there is")),
+        rejection(
+          404,
+          "not_found",
+          expect.stringContaining("GET /restli/docs lists what there is"),
+        ),
       );
     },
   );
@@ -365,7 +369,7 @@ describe("other paths", () => {
     expect(reply.statusCode).toBe(405);
     expect(reply.headers.allow).toBe("GET, HEAD");
     expect(reply.json()).toEqual(
-      refusal(405, "malformed", 'POST is not for "/config". Use GET or HEAD'),
+      rejection(405, "malformed", 'POST is not for "/config". Use GET or HEAD'),
     );
     const entity = await post("/openapi/v3/entity/tag/urn:li:tag:a", {});
     expect(entity.headers.allow).toBe("HEAD, GET, DELETE");
@@ -401,7 +405,7 @@ describe("other paths", () => {
   test("a path that cannot be decoded is rejected", async () => {
     expect((await get("/%zz")).statusCode).toBe(400);
     expect((await get("/entitiesV2/%ff")).json()).toEqual(
-      refusal(400, "malformed", expect.stringContaining("UTF-8")),
+      rejection(400, "malformed", expect.stringContaining("UTF-8")),
     );
     expect((await get("/entitiesV2/urn:li:tag:a?aspects=%ff")).statusCode).toBe(400);
   });
@@ -416,7 +420,7 @@ describe("an error response", () => {
       });
       const reply = await ingest({ proposal });
       expect(reply.statusCode).toBe(status);
-      expect(reply.json()).toEqual(refusal(status, code, "something is wrong. Do this"));
+      expect(reply.json()).toEqual(rejection(status, code, "something is wrong. Do this"));
       expect(reply.headers["x-annals-position"]).toBeUndefined();
       expect(log).toEqual([]);
     },
@@ -438,7 +442,7 @@ describe("an error response", () => {
     const reply = await ingest({ proposal });
     const { message } = reply.json() as { message: string };
     expect(reply.json()).toEqual(
-      refusal(500, "internal", expect.stringMatching(/^internal error\. /)),
+      rejection(500, "internal", expect.stringMatching(/^internal error\. /)),
     );
     expect(reply.payload).not.toMatch(/secret|function|stack|\.ts/);
     expect(log).toHaveLength(1);
@@ -460,7 +464,7 @@ describe("an error response", () => {
       exceptionClass: "com.linkedin.metadata.restli.NonExceptionHttpErrorResponse",
     });
     const entity = await get("/entitiesV2/urn%3Ali%3Aship%3Aa");
-    expect(entity.json()).toEqual(refusal(404, "not_found", "no such aspect"));
+    expect(entity.json()).toEqual(rejection(404, "not_found", "no such aspect"));
   });
 
   test("has class names under the configured prefix", async () => {

@@ -175,8 +175,8 @@ describe("a legal large body", () => {
     service.client.call("POST", "/aspects?action=ingestProposalBatch", { proposals });
 
   test("a body of 20,000 proposals with a wrong one is rejected by its index and writes nothing", async () => {
-    const refused = await batch(members(17_003));
-    expect(refused).toMatchObject({
+    const rejected = await batch(members(17_003));
+    expect(rejected).toMatchObject({
       status: 422,
       body: { code: "invalid", message: expect.stringContaining("proposals[17003]: ") },
     });
@@ -208,25 +208,27 @@ describe("a body beyond a limit", () => {
     ["members", `{"a":[${"{},".repeat(1_100_000)}{}]}`, 413, /more than 1000000 members/],
     ["depth", `{"a":${"[".repeat(200)}${" ".repeat(largeBytes)}${"]".repeat(200)}}`, 400, /128/],
   ])("a body beyond the limit on %s is rejected", async (_, body, status, message) => {
-    const refused = await service.client.call("POST", "/aspects?action=ingestProposal", body);
-    expect(refused.status).toBe(status);
-    expect(refused.body.message).toMatch(message);
+    const rejected = await service.client.call("POST", "/aspects?action=ingestProposal", body);
+    expect(rejected.status).toBe(status);
+    expect(rejected.body.message).toMatch(message);
   });
 
   test("too many members within an aspect value are rejected", async () => {
     const value = { name: "n", description: "d", colorHex: Array(1_100_000).fill(1) };
-    const refused = await service.client.upsert(tag, "tagProperties", value);
-    expect(refused.status).toBe(413);
-    expect(refused.body.message).toMatch(/aspect\.value is too large: .*more than 1000000 members/);
+    const rejected = await service.client.upsert(tag, "tagProperties", value);
+    expect(rejected.status).toBe(413);
+    expect(rejected.body.message).toMatch(
+      /aspect\.value is too large: .*more than 1000000 members/,
+    );
   });
 
   test("too many members to clone to the main thread are rejected", async () => {
     const urns = Array(100_001).fill(tag);
-    const refused = await service.client.call("POST", "/entities?action=filterExistingUrns", {
+    const rejected = await service.client.call("POST", "/entities?action=filterExistingUrns", {
       request: { urns },
     });
-    expect(refused.status).toBe(413);
-    expect(refused.body.message).toMatch(/more than 100000 members/);
+    expect(rejected.status).toBe(413);
+    expect(rejected.body.message).toMatch(/more than 100000 members/);
   });
 
   test("a value over 1 MiB that depends on other entities is rejected", async () => {
@@ -234,8 +236,8 @@ describe("a body beyond a limit", () => {
       propertyUrn: `urn:li:structuredProperty:property_with_a_long_name_${n}`,
       values: [{ string: "one value" }],
     }));
-    const refused = await service.client.upsert(dataset, "structuredProperties", { properties });
-    expect(refused.status).toBe(413);
-    expect(refused.body.message).toMatch(/"structuredProperties" depends on other entities/);
+    const rejected = await service.client.upsert(dataset, "structuredProperties", { properties });
+    expect(rejected.status).toBe(413);
+    expect(rejected.body.message).toMatch(/"structuredProperties" depends on other entities/);
   });
 });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ResponseLimits } from "../../src/http/hooks/large-responses.ts";
-import { openTestServer, refusal, type TestServer } from "./test-server.ts";
+import { openTestServer, rejection, type TestServer } from "./test-server.ts";
 
 const MIB = 1024 * 1024;
 const uncompressed = { "Accept-Encoding": "identity" };
@@ -94,7 +94,7 @@ describe("large responses that clients have not read", () => {
     const rejected = await fetch(url, { headers: uncompressed });
     expect(rejected.headers.get("retry-after")).toBe("1");
     expect(await rejected.json()).toEqual(
-      refusal(
+      rejection(
         503,
         "unavailable",
         expect.stringMatching(/have not read yet have 2\d{7} bytes of at most 33554432/),

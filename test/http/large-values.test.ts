@@ -65,23 +65,23 @@ describe("a patch of a large value", () => {
     "that cannot be applied is rejected and changes nothing: %j",
     async (operation, status, says) => {
       const before = await stored("wide");
-      const refused = await patch("wide", operation);
+      const rejected = await patch("wide", operation);
       const small = await patch("small", operation);
-      expect(refused.status).toBe(status ?? small.status);
-      if (says !== undefined) expect(refused.body.message).toContain(says);
+      expect(rejected.status).toBe(status ?? small.status);
+      if (says !== undefined) expect(rejected.body.message).toContain(says);
       expect(await stored("wide")).toEqual(before);
     },
   );
 
   test("that fails is named by its index in the batch", async () => {
-    const refused = await service.client.call("POST", "/aspects?action=ingestProposalBatch", {
+    const rejected = await service.client.call("POST", "/aspects?action=ingestProposalBatch", {
       proposals: [
         proposal(urnOf("wide"), "status", { removed: false }),
         patchOf("wide", [add("/name", { not: "a text" })]),
       ],
     });
-    expect(refused.status).toBe(422);
-    expect(refused.body.message).toMatch(/^proposals\[1\]: Failed to validate record/);
+    expect(rejected.status).toBe(422);
+    expect(rejected.body.message).toMatch(/^proposals\[1\]: Failed to validate record/);
   });
 
   test("each patch of a batch applies to the result of the one before it", async () => {
@@ -138,8 +138,8 @@ describe("a patch over 1 MiB", () => {
   test("that fails at its last operation changes nothing", async () => {
     await service.client.upsert(urnOf("kept"), "datasetProperties", { name: "kept" });
     const before = await stored("kept");
-    const refused = await patch("kept", ...manyOperations, add("/name", { not: "a text" }));
-    expect(refused.status).toBe(422);
+    const rejected = await patch("kept", ...manyOperations, add("/name", { not: "a text" }));
+    expect(rejected.status).toBe(422);
     expect(await stored("kept")).toEqual(before);
   });
 });

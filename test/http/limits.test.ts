@@ -4,7 +4,7 @@
 import { request as httpRequest } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openTestServer, refusal, type TestServer } from "./test-server.ts";
+import { openTestServer, rejection, type TestServer } from "./test-server.ts";
 
 let api: TestServer;
 afterEach(() => api.app.close());
@@ -51,10 +51,10 @@ describe("the length of a list", () => {
 
   test.each(lists)("in %s at %s is limited to %i members", async (url, path, max, body) => {
     const send = (n: number) => api.app.inject({ method: "POST", url, payload: body(n) });
-    const refused = await send(max + 1);
-    expect(refused.statusCode).toBe(413);
-    expect(refused.json()).toEqual(
-      refusal(
+    const rejected = await send(max + 1);
+    expect(rejected.statusCode).toBe(413);
+    expect(rejected.json()).toEqual(
+      rejection(
         413,
         "too_large",
         expect.stringContaining(
@@ -177,7 +177,7 @@ describe("the bodies of all requests in flight", () => {
   test("are rejected with the size and the limit", async () => {
     const reply = await post(5 * MIB);
     expect(await reply.json()).toEqual(
-      refusal(503, "unavailable", expect.stringMatching(/have 4\d{6} bytes of at most 4194304/)),
+      rejection(503, "unavailable", expect.stringMatching(/have 4\d{6} bytes of at most 4194304/)),
     );
   });
 });

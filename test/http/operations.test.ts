@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { position } from "../../src/core/position.ts";
 import { readExamples } from "../../src/http/docs/examples.ts";
 import { createRouteTable, resourceOf, routerPath } from "../../src/http/route-table.ts";
-import { asOperator, openTestServer, refusal, testConfig } from "./test-server.ts";
+import { asOperator, openTestServer, rejection, testConfig } from "./test-server.ts";
 
 const { app, operations } = openTestServer();
 afterAll(() => app.close());
@@ -44,14 +44,14 @@ describe("every route of operations", () => {
 
   describe.each(rows.map((endpoint) => [endpoint.name, endpoint] as const))("%s", (_, endpoint) => {
     const { path, body = {} } = readExamples()(endpoint);
-    const refused = refusal(401, "unauthenticated", expect.stringMatching(/operator's token/));
+    const rejected = rejection(401, "unauthenticated", expect.stringMatching(/operator's token/));
 
     test.each(["", "/gms", "/api/gms"])(
       "is rejected without the token under %j",
       async (prefix) => {
         const reply = await app.inject({ method: "POST", url: prefix + path, payload: body });
         expect(reply.statusCode).toBe(401);
-        expect(reply.json()).toEqual(refused);
+        expect(reply.json()).toEqual(rejected);
         expect(reply.headers["www-authenticate"]).toBe('Bearer realm="annals"');
         expect(operations.calls).toEqual([]);
       },
@@ -68,7 +68,7 @@ describe("every route of operations", () => {
       const reply = await app.inject({
         ...{ method: "POST", url: path, payload: body, headers: { authorization } },
       });
-      expect(reply.json()).toEqual(refused);
+      expect(reply.json()).toEqual(rejected);
     });
 
     test("is rejected before its body is read", async () => {
@@ -207,7 +207,7 @@ test.each([
   ["cancelJob", {}],
 ])("%s rejects %j", async (action, body) => {
   const reply = await act(action, body);
-  expect(reply.json()).toEqual(refusal(400, "malformed", expect.any(String)));
+  expect(reply.json()).toEqual(rejection(400, "malformed", expect.any(String)));
   expect(operations.calls).toEqual([]);
 });
 
@@ -233,7 +233,11 @@ describe("the server", () => {
     stalling.stalledViews = () => [{ view: "graph", position: position(7), head: position(9) }];
     const reply = await stalled.inject("/health/ready");
     expect(reply.json()).toEqual(
-      refusal(503, "unavailable", expect.stringContaining('"graph" is stalled at position 7 of 9')),
+      rejection(
+        503,
+        "unavailable",
+        expect.stringContaining('"graph" is stalled at position 7 of 9'),
+      ),
     );
     await stalled.close();
   });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checkOrigin } from "../../src/http/hooks/origin-check.ts";
 import { tokenOf } from "../support/operator.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
-import { asOperator, openTestServer, refusal } from "./test-server.ts";
+import { asOperator, openTestServer, rejection } from "./test-server.ts";
 
 const allowed = new Set(["https://catalog.example.org"]);
 const host = "annals.test:8080";
@@ -72,7 +72,7 @@ describe("without --cors-origin", () => {
     const { app, catalog } = openTestServer();
     const reply = await app.inject({ method, url, headers: foreign });
     expect(reply.json()).toEqual(
-      refusal(403, "forbidden", expect.stringContaining(`"${foreign.origin}"`)),
+      rejection(403, "forbidden", expect.stringContaining(`"${foreign.origin}"`)),
     );
     expect(reply.headers["access-control-allow-origin"]).toBeUndefined();
     expect(catalog.calls).toEqual([]);

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { openTestServer, refusal } from "./test-server.ts";
+import { openTestServer, rejection } from "./test-server.ts";
 
 const { app, catalog } = openTestServer();
 afterAll(() => app.close());
@@ -66,7 +66,7 @@ describe("GET /relationships", () => {
     [`urn=${key}&urn=other&direction=OUTGOING&types=A`, expect.stringContaining('"urn" is given')],
   ])("rejects %s", async (parameters, message) => {
     const reply = await get(parameters);
-    expect(reply.json()).toEqual(refusal(400, "malformed", message));
+    expect(reply.json()).toEqual(rejection(400, "malformed", message));
     expect(catalog.calls).toEqual([]);
   });
 
@@ -136,7 +136,7 @@ describe("getLineage", () => {
     [{ urn, direction: "UPSTREAM", maxHops: 0 }, expect.stringContaining("/maxHops")],
     [{ urn, direction: "UPSTREAM", maxHops: "3" }, expect.stringContaining("maxHops")],
   ])("rejects %j", async (body, message) => {
-    expect((await act(body)).json()).toEqual(refusal(400, "malformed", message));
+    expect((await act(body)).json()).toEqual(rejection(400, "malformed", message));
     expect(catalog.calls).toEqual([]);
   });
 });

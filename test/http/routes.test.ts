@@ -5,7 +5,7 @@ import { CatalogError } from "../../src/core/errors.ts";
 import { readExamples } from "../../src/http/docs/examples.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import type { Endpoint, Schema } from "../../src/http/schemas/endpoint.ts";
-import { asOperator, openTestServer, refusal, testConfig } from "./test-server.ts";
+import { asOperator, openTestServer, rejection, testConfig } from "./test-server.ts";
 
 const NOW = 1_772_409_600_000;
 const { app, catalog, operations } = openTestServer({}, () => NOW);
@@ -77,7 +77,7 @@ describe.each(
     for (const name of required ?? []) {
       const { [name]: _dropped, ...rest } = (example.body ?? {}) as Schema;
       expect((await act(example.path, rest, endpoint.method)).json()).toMatchObject(
-        refusal(400, "malformed", `Parameter '${name}' is required`),
+        rejection(400, "malformed", `Parameter '${name}' is required`),
       );
     }
     expect([...catalog.calls, ...operations.calls]).toEqual([]);
@@ -129,7 +129,7 @@ describe("/aspects", () => {
     const response = await act("/aspects?action=ingestProposal", {
       proposal: { ...proposal, systemMetadata },
     });
-    expect(response.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
+    expect(response.json()).toEqual(rejection(400, "malformed", expect.stringContaining(message)));
   });
 
   test.each(["true", "false", "unset", true, false])("async may be %j", async (async) => {
@@ -139,7 +139,7 @@ describe("/aspects", () => {
   test.each(["maybe", 1, null, "TRUE"])("async may not be %j", async (async) => {
     const response = await act("/aspects?action=ingestProposal", { proposal, async });
     expect(response.json()).toEqual(
-      refusal(
+      rejection(
         400,
         "malformed",
         expect.stringContaining(`/async :: ${JSON.stringify(async)} is not an enum symbol`),
@@ -175,7 +175,7 @@ describe("/aspects", () => {
   ])("getTimeseriesAspectValues rejects %j", async (wrong, message) => {
     const query = { urn: "urn:li:tag:a", entity: "tag", aspect: "x", ...wrong };
     const response = await act("/aspects?action=getTimeseriesAspectValues", query);
-    expect(response.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
+    expect(response.json()).toEqual(rejection(400, "malformed", expect.stringContaining(message)));
   });
 
   test("getCount passes the pattern on", async () => {
@@ -214,7 +214,7 @@ describe("/aspects", () => {
     ["aspect=a&aspect=b", 'parameter "aspect" is given 2 times. Give it once'],
   ])("GET with %s is rejected", async (query, message) => {
     expect((await app.inject(`/aspects/urn:li:tag:a?${query}`)).json()).toEqual(
-      refusal(400, "malformed", message),
+      rejection(400, "malformed", message),
     );
     expect(catalog.calls).toEqual([]);
   });
@@ -259,7 +259,7 @@ describe("/entities", () => {
       systemMetadata: [systemMetadata],
     });
     expect(response.json()).toEqual(
-      refusal(
+      rejection(
         412,
         "mismatched",
         expect.stringContaining("systemMetadata has 1 members for 2 entities"),
@@ -279,7 +279,7 @@ describe("/entities", () => {
     ],
   ])("a snapshot of %j is rejected", async (wrong, message) => {
     const response = await act("/entities?action=ingest", { entity: { value: wrong } });
-    expect(response.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
+    expect(response.json()).toEqual(rejection(400, "malformed", expect.stringContaining(message)));
   });
 
   test("delete passes the range on and returns the counts", async () => {
@@ -342,7 +342,7 @@ describe("/entities", () => {
       count: 1,
       ...wrong,
     });
-    expect(response.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
+    expect(response.json()).toEqual(rejection(400, "malformed", expect.stringContaining(message)));
   });
 
   test("counts return a number for one type, and a map for several", async () => {
@@ -483,7 +483,7 @@ describe("/usageStats", () => {
       rangeFromEnd: "DAY",
       ...wrong,
     });
-    expect(response.json()).toEqual(refusal(400, "malformed", expect.stringContaining(message)));
+    expect(response.json()).toEqual(rejection(400, "malformed", expect.stringContaining(message)));
   });
 });
 
@@ -549,7 +549,7 @@ describe("the pages of the service", () => {
       },
     });
     expect((await app.inject("/health")).json()).toEqual(
-      refusal(
+      rejection(
         503,
         "unavailable",
         expect.stringContaining('log "a" could not be written; view "aspects": disk full'),

@@ -148,9 +148,9 @@ test("with authentication, schemas are read and looked up without a token, and r
   const { body: own } = await ask("GET", `/subjects/${TOPIC}/versions/1`, undefined, client);
   const known = { schema: own.schema };
   expect((await ask("POST", `/subjects/${TOPIC}/versions`, known, client)).body.id).toBe(16);
-  const refused = await post();
-  expect(refused).toMatchObject({ status: 401, body: { error_code: 401 } });
-  expect(refused.headers.get("www-authenticate")).toContain("Bearer");
+  const rejected = await post();
+  expect(rejected).toMatchObject({ status: 401, body: { error_code: 401 } });
+  expect(rejected.headers.get("www-authenticate")).toContain("Bearer");
   expect((await post({ Authorization: "Bearer x" })).status).toBe(401);
   // The rejection without a token does not reveal other errors of the schema.
   const other = { schema: '{"type":"record","name":"Other","fields":[]}' };

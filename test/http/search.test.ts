@@ -5,7 +5,7 @@ import { CatalogError } from "../../src/core/errors.ts";
 import { readExamples } from "../../src/http/docs/examples.ts";
 import { searchRoutes } from "../../src/http/routes/restli/search.ts";
 import { searchLineageRoutes } from "../../src/http/routes/restli/search-lineage.ts";
-import { openTestServer, refusal } from "./test-server.ts";
+import { openTestServer, rejection } from "./test-server.ts";
 
 const { app, catalog } = openTestServer();
 afterAll(() => app.close());
@@ -222,7 +222,7 @@ describe("the positions of reads", () => {
     for (const value of ["", "-1", "x", "1, 2", "1.0", "9".repeat(16)]) {
       const reply = await search({ "X-Annals-Min-Position": value });
       const message = expect.stringContaining("header X-Annals-Min-Position is");
-      expect(reply.json()).toEqual(refusal(400, "malformed", message));
+      expect(reply.json()).toEqual(rejection(400, "malformed", message));
     }
     expect(catalog.calls).toEqual([]);
   });
@@ -230,7 +230,9 @@ describe("the positions of reads", () => {
   test("that are not reached in time are answered with 503", async () => {
     catalog.fault = new CatalogError("unavailable", 'the view "search" is at position 7');
     const reply = await search(least);
-    expect(reply.json()).toEqual(refusal(503, "unavailable", 'the view "search" is at position 7'));
+    expect(reply.json()).toEqual(
+      rejection(503, "unavailable", 'the view "search" is at position 7'),
+    );
     expect(reply.headers["retry-after"]).toBe("1");
     expect(catalog.calls.map(({ method }) => method)).toEqual(["reach"]);
   });

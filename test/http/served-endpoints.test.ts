@@ -1,6 +1,6 @@
 /** A node without the role `api` answers its state and operations, and rejects catalog requests. */
 import { describe, expect, test } from "vitest";
-import { asOperator, openTestServer, refusal } from "./test-server.ts";
+import { asOperator, openTestServer, rejection } from "./test-server.ts";
 
 describe("a node without the role api", () => {
   const { app, catalog } = openTestServer({ servesApi: false });
@@ -35,7 +35,7 @@ describe("a node without the role api", () => {
     const before = catalog.calls.length;
     const reply = await app.inject({ method, url, ...(method === "POST" && { payload: {} }) });
     expect(reply.json()).toMatchObject(
-      refusal(503, "unavailable", expect.stringMatching(/has not the role api\. Ask a node/)),
+      rejection(503, "unavailable", expect.stringMatching(/has not the role api\. Ask a node/)),
     );
     expect(catalog.calls).toHaveLength(before);
   });

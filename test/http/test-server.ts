@@ -90,7 +90,7 @@ export async function exchangeWith({ app }: TestServer, request: string) {
 }
 
 /** An error body with the expected message. */
-export const refusal = (status: number, code: string, message: unknown): object => ({
+export const rejection = (status: number, code: string, message: unknown): object => ({
   status,
   message,
   exceptionClass: "com.linkedin.restli.server.RestLiServiceException",

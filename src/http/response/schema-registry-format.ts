@@ -11,7 +11,7 @@ export const registryErrorSchema: Schema = complete(
     error_code: { type: "integer", description: "A number of the registry's own, or the status" },
     message: { type: "string" },
   },
-  "Why the schema registry refused a request.",
+  "Why the schema registry rejected a request.",
 );
 
 /** The registry's own errors have their own numbers; other errors use the status. */

@@ -24,7 +24,7 @@ export function parseJsonBody(
 
 /** The text without a byte order mark. Throws `malformed` if it is not UTF-8. */
 export function jsonTextOf(body: Buffer): string {
-  if (!isUtf8(body)) throw refused("The body is not UTF-8");
+  if (!isUtf8(body)) throw malformed("The body is not UTF-8");
   return body.toString("utf8", startsWithMark(body) ? 3 : 0);
 }
 
@@ -33,12 +33,12 @@ export function parseJsonText(text: string, form: BodyForm, limits: JsonLimits):
   if (text === "") return form === "array" ? [] : {};
   const read = readJson(text, limits);
   if (!read.ok && read.code === "too_large") throw tooManyMembers(read.fault);
-  if (!read.ok) throw refused(read.fault);
+  if (!read.ok) throw malformed(read.fault);
   const { value } = read;
   if (form === "any" || (form === "array" && Array.isArray(value))) return value;
-  if (form === "array") throw refused("The body must be a list: [<member>, …]");
+  if (form === "array") throw malformed("The body must be a list: [<member>, …]");
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw refused('The body must be an object: {"<parameter>": <value>}');
+    throw malformed('The body must be an object: {"<parameter>": <value>}');
   }
   return value;
 }
@@ -60,5 +60,5 @@ const tooManyMembers = (fault: string): CatalogError =>
     hint: "Send it in several requests, or raise --body-members-max",
   });
 
-const refused = (hint: string): CatalogError =>
+const malformed = (hint: string): CatalogError =>
   new CatalogError("malformed", "Cannot parse request entity", { hint });

@@ -193,7 +193,7 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
           const response = await write(proposals, request, context);
           return { ...response, json: JSON.stringify(urns.map((urn) => ({ urn, rows: 1 }))) };
         }
-        // Each is a delete of its own: what would be refused is refused before the first.
+        // Each urn is deleted separately. The dry runs reject the request before the first delete.
         for (const urn of urns) await context.catalog.delete({ urn, dryRun: true }, request.caller);
         const deleted = [];
         let position: ApiResponse["position"];

@@ -208,19 +208,23 @@ const scrollIdOf = ({ sent, ...cursor }: Cursor): string =>
 
 /** Throws `malformed`. */
 function cursorIn(scrollId: string): Cursor {
-  const refused = new CatalogError("malformed", `"${scrollId.slice(0, 120)}" is not a scroll id`, {
-    hint: "Send the scroll id of the previous page",
-  });
+  const rejection = new CatalogError(
+    "malformed",
+    `"${scrollId.slice(0, 120)}" is not a scroll id`,
+    {
+      hint: "Send the scroll id of the previous page",
+    },
+  );
   let cursor: Partial<Record<keyof Cursor | typeof SENT, unknown>> | null;
   try {
     cursor = JSON.parse(Buffer.from(scrollId, "base64url").toString("utf8"));
   } catch {
-    throw refused;
+    throw rejection;
   }
   const { urn, time, [SENT]: sent } = cursor ?? {};
   const isCount = (value: unknown): value is number => Number.isSafeInteger(value);
-  if (typeof urn !== "string") throw refused;
+  if (typeof urn !== "string") throw rejection;
   if (time === undefined) return { urn };
-  if (!isCount(time) || !isCount(sent) || sent < 0) throw refused;
+  if (!isCount(time) || !isCount(sent) || sent < 0) throw rejection;
   return { urn, time, sent };
 }

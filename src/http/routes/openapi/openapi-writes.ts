@@ -213,7 +213,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       name: `writeAspect${suffix}`,
       summary: "Write one aspect",
       about:
-        "Usually refused when the aspect is there already: `createIfNotExists=false` writes in any case.",
+        "Usually rejected if the aspect already exists: `createIfNotExists=false` writes in any case.",
       parameters: [
         ...[forms.entity, forms.urn, forms.aspect],
         ...[forms.asynchronous(false), forms.systemMetadata],

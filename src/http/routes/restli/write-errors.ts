@@ -1,4 +1,4 @@
-/** How any write may be refused; nothing of it is written then. */
+/** Errors that reject a write. A rejected write changes nothing. */
 import type { ErrorCase } from "../../schemas/endpoint.ts";
 
 /** For endpoints that accept DELETE as a change type. */

@@ -1,6 +1,6 @@
 /** Requests that Node.js would reject itself are rejected in the form of every other rejection. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { exchangeWith, openTestServer, refusal, type TestServer } from "./test-server.ts";
+import { exchangeWith, openTestServer, rejection, type TestServer } from "./test-server.ts";
 
 let api: TestServer;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ test("an unknown expectation is rejected with 417", async () => {
   expect(head).toMatch(/content-type: application\/json/i);
   expect(head).toMatch(/x-restli-error-response: true/i);
   expect(JSON.parse(body)).toEqual(
-    refusal(417, "malformed", expect.stringMatching(/"nope".*100-continue/)),
+    rejection(417, "malformed", expect.stringMatching(/"nope".*100-continue/)),
   );
 });
 
@@ -44,7 +44,7 @@ test.each([
   const { status, head, body } = await exchange(`${line} HTTP/1.1\r\nConnection: close\r\n${rest}`);
   expect(status).toBe(400);
   expect(head).toMatch(/x-restli-error-response: true/i);
-  expect(JSON.parse(body)).toEqual(refusal(400, "malformed", expect.stringMatching(/Host/)));
+  expect(JSON.parse(body)).toEqual(rejection(400, "malformed", expect.stringMatching(/Host/)));
   expect(api.catalog.calls).toHaveLength(calls);
 });
 
