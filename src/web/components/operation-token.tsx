@@ -2,13 +2,13 @@
 import { type FormEvent, useState } from "react";
 import { ApiError, adminTokenStore } from "../api/http.ts";
 
-/** The request was refused for its token, or for the lack of one. */
-export const isRefusal = (error: unknown): boolean =>
+/** True if the request was denied for its token, or for the lack of one. */
+export const isDenied = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 401 || error.status === 403);
 
 interface TokenProps {
   readonly title: string;
-  /** Of the refusal; an empty text where there was none. */
+  /** The error message of the denied request; empty if none was sent. */
   readonly message: string;
 }
 

@@ -5,7 +5,7 @@ import { adminTokenStore, sessionStore } from "../../api/http.ts";
 import { operate } from "../../api/operations.ts";
 import { useStore } from "../../api/store.ts";
 import { EntityLink } from "../../components/entity-link.tsx";
-import { isRefusal, OperationToken } from "../../components/operation-token.tsx";
+import { isDenied, OperationToken } from "../../components/operation-token.tsx";
 import { Empty, Failure, Loading, messageOf } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { Time } from "../../components/time.tsx";
@@ -58,7 +58,7 @@ export function AuditTrail() {
       enabled: hasToken,
     },
   );
-  if (!hasToken || isRefusal(error)) {
+  if (!hasToken || isDenied(error)) {
     return (
       <OperationToken title="The audit trail needs a token" message={messageOf(error ?? "")} />
     );

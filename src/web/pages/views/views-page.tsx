@@ -4,7 +4,7 @@ import { adminTokenStore, sessionStore } from "../../api/http.ts";
 import { conditionOf, readServiceState, type ServiceState } from "../../api/metrics.ts";
 import { listJobs, listParked } from "../../api/operations.ts";
 import { useStore } from "../../api/store.ts";
-import { isRefusal, OperationToken } from "../../components/operation-token.tsx";
+import { isDenied, OperationToken } from "../../components/operation-token.tsx";
 import { Empty, Failure, Loading, messageOf } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { DifferencesPanel } from "./differences.tsx";
@@ -41,7 +41,7 @@ export default function ViewsPage() {
       {state.error !== null && <Failure error={state.error} retry={() => void state.refetch()} />}
       {state.data === undefined && state.error === null && <Loading lines={5} />}
       {state.data !== undefined && <ViewTable state={state.data} />}
-      {!hasToken || isRefusal(jobs.error) ? (
+      {!hasToken || isDenied(jobs.error) ? (
         <OperationToken title="Jobs need a token" message={messageOf(jobs.error ?? "")} />
       ) : (
         jobs.error !== null && <Failure error={jobs.error} />
