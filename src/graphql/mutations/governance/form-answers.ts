@@ -24,7 +24,7 @@ interface Answer {
 
 const FIELDS = "FIELDS_STRUCTURED_PROPERTY";
 
-const refused = (message: string, hint: string) => new CatalogError("invalid", message, { hint });
+const rejection = (message: string, hint: string) => new CatalogError("invalid", message, { hint });
 
 /** True if the actors of the form include the caller. */
 async function isRespondent(form: JsonObject, asset: string, viewer: Viewer): Promise<boolean> {
@@ -57,7 +57,7 @@ function promptFor(
 ): PropertyPrompt {
   const prompt = objectsIn(info.prompts).find(({ id }) => id === promptId);
   if (prompt === undefined || prompt.type !== type) {
-    throw refused(
+    throw rejection(
       `prompt "${promptId}" of type ${type} is not in the form`,
       "Send the id and the type of a prompt of its aspect formInfo",
     );
@@ -66,7 +66,7 @@ function promptFor(
   if (structuredPropertyParams?.structuredPropertyUrn === asked && structuredPropertyParams) {
     return { prompt, property: structuredPropertyParams };
   }
-  throw refused(
+  throw rejection(
     `prompt "${promptId}" asks for "${String(asked)}"`,
     "Send structuredPropertyParams with this structured property",
   );
@@ -102,7 +102,10 @@ function formsAfter(stored: JsonObject, form: string, info: JsonObject, progress
     ({ urn }) => urn === form,
   );
   if (own === undefined) {
-    throw refused(`form "${form}" is not assigned to the asset`, "Assign it with batchAssignForm");
+    throw rejection(
+      `form "${form}" is not assigned to the asset`,
+      "Assign it with batchAssignForm",
+    );
   }
   const { promptId } = progress.answer;
   const both = [...objectsIn(own.completedPrompts), ...objectsIn(own.incompletePrompts)];
@@ -184,7 +187,7 @@ async function verifyForm(
   }
   const completed = objectsIn((await viewer.loader.load(urn)).aspect("forms")?.completedForms);
   if (info.type !== "VERIFICATION" || !completed.some((one) => one.urn === form)) {
-    throw refused(
+    throw rejection(
       `form "${form}" cannot be verified for "${urn}"`,
       "Only complete forms of type VERIFICATION can: answer its required prompts first",
     );
