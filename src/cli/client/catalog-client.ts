@@ -14,7 +14,7 @@ export interface CatalogClient {
   check(): Promise<void>;
   /**
    * Sends one or more of one kind in one request: all or none become part of the catalog. Throws
-   * CatalogError `unavailable` when tries are used up, `unauthenticated` when the token is refused or
+   * CatalogError `unavailable` when tries are used up, `unauthenticated` when the token is rejected or
    * none was sent where one is needed, and the signal's reason when that aborts.
    */
   send(members: readonly Submission[]): Promise<SubmissionResult>;

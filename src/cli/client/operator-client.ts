@@ -9,8 +9,8 @@ import { noAnswer } from "./connection-error.ts";
 
 export interface OperatorClient {
   /**
-   * The result of an action. Throws CatalogError: `unavailable` when nobody answers, otherwise as
-   * the service refused, in its words.
+   * The result of an action. Throws CatalogError: `unavailable` if no service responds. For a
+   * rejected request, it has the message of the service.
    */
   act<T>(action: string, body?: object): Promise<T>;
 }
@@ -35,7 +35,7 @@ export function createOperatorClient(server: string, token: string): OperatorCli
         });
       const payload: unknown = data ?? error;
       if (response.ok && hasValue<T>(payload)) return payload.value;
-      throw refusal(server, response.status, messageOf(payload));
+      throw rejection(server, response.status, messageOf(payload));
     },
   };
 }
@@ -48,7 +48,7 @@ function messageOf(payload: unknown): string | undefined {
   return has && typeof payload.message === "string" ? payload.message : undefined;
 }
 
-function refusal(server: string, status: number, message: string | undefined): CatalogError {
+function rejection(server: string, status: number, message: string | undefined): CatalogError {
   const text = message ?? `status ${status}, which no catalog gives`;
   if (status === 401 || status === 403) {
     return new CatalogError("invalid", `${server} refused: ${text}`, {

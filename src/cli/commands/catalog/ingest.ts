@@ -215,7 +215,7 @@ async function deliver(
   }
 }
 
-/** A refusal may name values as long as their sender likes; a line of it is enough to find them. */
+/** Error messages may contain long values; a line is enough to find them. */
 const lineCharactersMax = 1_000;
 
 const shortened = (line: string): string =>

@@ -45,7 +45,7 @@ export async function createToken(
   });
   await reach(server);
   const answer = await askGraphql<Answer>(client, query, { input }).catch((error: unknown) => {
-    throw refusalOf(server, error);
+    throw creationError(server, error);
   });
   const { accessToken, metadata } = answer.createAccessToken;
   const { id, actorUrn: user, expiresAt } = metadata;
@@ -57,7 +57,7 @@ export async function createToken(
   return exitCodes.done;
 }
 
-function refusalOf(server: string, error: unknown): Error {
+function creationError(server: string, error: unknown): Error {
   if (!(error instanceof AnnalsError) || error.status === 0) return noAnswer(server, error);
   if (error.status >= 500) return error;
   return new CatalogError("invalid", `no token was created: ${error.message}`, { cause: error });
