@@ -25,7 +25,7 @@ export const isTooLarge = (error: unknown): boolean =>
 
 /** True for transient errors. */
 export const mayPass = (error: unknown): boolean =>
-  !(error instanceof CatalogError || isFenced(error) || isTooLarge(error) || isRefused(error));
+  !(error instanceof CatalogError || isFenced(error) || isTooLarge(error) || isDenied(error));
 
 const LOADING: ReadonlySet<string> = new Set([
   "GROUP_LOAD_IN_PROGRESS",
@@ -85,7 +85,7 @@ const isSaslFailure = (error: unknown): boolean => {
   return name.startsWith("KafkaJSSASL") || type.includes("SASL") || type === "ILLEGAL_SASL_STATE";
 };
 
-const isRefused = (error: unknown): boolean =>
+const isDenied = (error: unknown): boolean =>
   isSaslFailure(error) || (errorTypeOf(error) ?? "").endsWith("_AUTHORIZATION_FAILED");
 
 /** The driver's message. */

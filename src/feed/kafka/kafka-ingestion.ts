@@ -238,7 +238,7 @@ function createHandling(
       try {
         return { proposal: await codec.decodeProposal(bytesOf(message)) };
       } catch (error) {
-        return { refused: refusal(error) };
+        return { rejection: rejectionOf(error) };
       }
     });
   }
@@ -251,18 +251,18 @@ function createHandling(
     if (content === undefined) return false;
     let faults = 0;
     const done = await until(member, async () => {
-      let { refused } = content;
+      let { rejection } = content;
       if (content.proposal !== undefined) {
         try {
           await ingest([content.proposal], { idempotencyKey: source });
         } catch (error) {
           if (!mayPass(error)) faults += 1;
-          refused = refusal(error, faults);
+          rejection = rejectionOf(error, faults);
         }
       }
-      if (refused === undefined) ingested += 1;
+      if (rejection === undefined) ingested += 1;
       else {
-        await sendFailed({ value: bytesOf(message), key, error: refused, source });
+        await sendFailed({ value: bytesOf(message), key, error: rejection, source });
         failed += 1;
       }
       return true;
@@ -271,7 +271,7 @@ function createHandling(
   }
 
   /** Returns why a message is rejected for good; throws transient errors. */
-  function refusal(error: unknown, faults = FAULTS_MAX): string {
+  function rejectionOf(error: unknown, faults = FAULTS_MAX): string {
     if (mayPass(error)) throw error;
     if (error instanceof CatalogError && error.code !== "internal") return error.text;
     if (faults < FAULTS_MAX) throw error;
@@ -302,7 +302,7 @@ const mayPass = (error: unknown): boolean =>
 /** The content of a message, or why it cannot be read. */
 interface Content {
   readonly proposal?: Proposal;
-  readonly refused?: string;
+  readonly rejection?: string;
 }
 
 interface MessageOrigin {
