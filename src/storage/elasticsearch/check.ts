@@ -91,7 +91,7 @@ async function identify(
   } catch (error) {
     // An older server rejects the media types of the client; the client rejects other products.
     const cause = error instanceof CatalogError ? error.cause : undefined;
-    if (!(cause instanceof errors.ProductNotSupportedError) && !isRefused(error)) throw error;
+    if (!(cause instanceof errors.ProductNotSupportedError) && !isRejected(error)) throw error;
   }
   const plain = connect({ ...address, url: `opensearch+${address.url}` }, asker);
   try {
@@ -102,7 +102,7 @@ async function identify(
 }
 
 /** The server answered, accepted the credentials and rejected the request. */
-function isRefused(error: unknown): boolean {
+function isRejected(error: unknown): boolean {
   const status = statusOf(error);
   return status !== undefined && status >= 400 && status < 500 && !ELSEWHERE.has(status);
 }
@@ -125,7 +125,7 @@ async function identityOf(server: SearchServer): Promise<Identity> {
     const own = headers["x-elastic-product"] === "Elasticsearch" || elastic;
     return { product: own ? "elasticsearch" : "opensearch", version };
   } catch (error) {
-    if (statusOf(error) === FORBIDDEN || !isRefused(error)) throw error;
+    if (statusOf(error) === FORBIDDEN || !isRejected(error)) throw error;
     return { product: undefined, version: "" };
   }
 }
@@ -140,7 +140,7 @@ async function firstPage(
     );
     return { body, elastic: headers?.["x-elastic-product"] === "Elasticsearch" };
   } catch (error) {
-    if (!isRefused(error)) throw error;
+    if (!isRejected(error)) throw error;
     return { elastic: false };
   }
 }

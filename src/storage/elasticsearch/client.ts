@@ -2,7 +2,7 @@
  * The client of Elasticsearch and OpenSearch servers. Requests end within a bounded time, and errors
  * become CatalogErrors. No message contains a password.
  *
- * `http(s)://` is Elasticsearch, `opensearch+http(s)://` OpenSearch, which the client would refuse.
+ * `http(s)://` is Elasticsearch, `opensearch+http(s)://` OpenSearch, which the client would reject.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { rootCertificates } from "node:tls";

@@ -47,8 +47,8 @@ function everyQuery({ every }: Of<"every">): QueryClause {
     flat.filter((one) => one.kind === "not"),
     flat.filter((one) => one.kind !== "not"),
   ];
-  const refused = nots.flatMap(({ not }) => alternatives(not));
-  const none = refused.length === 0 ? [] : [noneOf(merged(refused).map(conditionQuery))];
+  const negated = nots.flatMap(({ not }) => alternatives(not));
+  const none = negated.length === 0 ? [] : [noneOf(merged(negated).map(conditionQuery))];
   return allOf([...others.map(conditionQuery), ...none]);
 }
 

@@ -78,9 +78,9 @@ export function expressionQuery(expression: Expression, known: Terms): QueryClau
 function andQuery({ all }: Of<"and">, query: (one: Expression) => QueryClause): QueryClause {
   if (all.length === 0) return everything(0);
   const must = all.filter(({ kind }) => kind !== "not").map(query);
-  const refused = all.filter((one) => one.kind === "not").map(({ not }) => query(not));
+  const negated = all.filter((one) => one.kind === "not").map(({ not }) => query(not));
   if (must.some(isNothing)) return nothing;
-  return { bool: { must, must_not: refused.filter((one) => !isNothing(one)) } };
+  return { bool: { must, must_not: negated.filter((one) => !isNothing(one)) } };
 }
 
 const scored = (query: QueryClause, score: number): QueryClause =>

@@ -34,15 +34,15 @@ export function simplifiedExpression(expression: Expression): Expression {
 /** Merges several negated expressions into one. */
 function simplifiedAnd({ all }: Of<"and">): Expression {
   const flat = all.flatMap(parts);
-  const refused = flat.filter((one) => one.kind === "not").map(({ not }) => not);
+  const negated = flat.filter((one) => one.kind === "not").map(({ not }) => not);
   const others = flat.filter((one) => one.kind !== "not").map(simplifiedExpression);
-  const every = [...others, ...(refused.length === 0 ? [] : [notAnyOf(refused)])];
+  const every = [...others, ...(negated.length === 0 ? [] : [notAnyOf(negated)])];
   return every.length === 1 && every[0] !== undefined ? every[0] : { kind: "and", all: every };
 }
 
-const notAnyOf = (refused: readonly Expression[]): Expression => ({
+const notAnyOf = (negated: readonly Expression[]): Expression => ({
   kind: "not",
-  not: simplifiedOr(refused.flatMap(alternatives)),
+  not: simplifiedOr(negated.flatMap(alternatives)),
 });
 
 const parts = (expression: Expression): readonly Expression[] =>
