@@ -343,7 +343,7 @@ function operationsParts(
         // The model has little effect on the other views, which also hold the users.
         if (config.onModelChange !== "refuse" || annotatedViews[view] === undefined) return;
         const why = "of another model";
-        if (stale) generations.refuse(view, why, staleView(view, rebuildCommand(view)));
+        if (stale) generations.rejectReads(view, why, staleView(view, rebuildCommand(view)));
         else generations.admit(view, why);
       },
       onRebuilt,

@@ -112,7 +112,7 @@ export async function openLogAndViews(
   const building = await stillBuilding(projector, rebuilt, head);
   const generations = openSwappableReaders(config, await openReaders(config));
   for (const { view, built } of building) {
-    generations.refuse(view, "building", isRebuilt(view));
+    generations.rejectReads(view, "building", isRebuilt(view));
     void built.then((isBuilt) => isBuilt && generations.admit(view, "building"));
   }
   const watched = watchReaders({ ...generations.readers }, Date.now);
@@ -128,16 +128,17 @@ export async function openLogAndViews(
     const unknown = types.filter((type) => !model.entities.has(type));
     if (unknown.length > 0) logger.warn({ types: unknown }, unknownTypes);
   }
-  const refuse = (view: string) => generations.refuse(view, "damaged", isDamagedFile(view));
-  for (const view of projector.damaged()) refuse(view);
+  const rejectDamaged = (view: string) =>
+    generations.rejectReads(view, "damaged", isDamagedFile(view));
+  for (const view of projector.damaged()) rejectDamaged(view);
   projector.onDamaged((view, isDamaged) => {
-    if (isDamaged) return refuse(view);
+    if (isDamaged) return rejectDamaged(view);
     generations.admit(view, "damaged");
     watched.forget(view);
   });
   const check = checkViews(config, unclean, { onDamaged: projector.markDamaged, logger });
   opened.push(() => check.close());
-  const readErrors = () => ({ ...watched.errors(), ...generations.refused() });
+  const readErrors = () => ({ ...watched.errors(), ...generations.readErrors() });
   /** Called after a rebuild, when the generations were swapped. */
   function onRebuilt(views: readonly string[]): void {
     for (const view of views) {

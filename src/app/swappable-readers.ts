@@ -35,7 +35,7 @@ interface NextReader {
 function generationsOf<R extends Reader>(live: SwappableStore<R>, open: (path: string) => R) {
   return {
     store: live.store,
-    refuse: live.refuse,
+    rejectReads: live.rejectReads,
     next(path: string): NextReader {
       const reader = open(path);
       return {
@@ -47,17 +47,17 @@ function generationsOf<R extends Reader>(live: SwappableStore<R>, open: (path: s
   };
 }
 
-type Refusal = "of another model" | "building" | "damaged";
+type RejectionReason = "of another model" | "building" | "damaged";
 
 interface SwappableReaders {
   readonly readers: Readers;
   readonly generations: RebuildingParts["readers"];
   /** Rejects reads of the view with this error, until `admit` is called with the same reason. */
-  refuse(view: string, why: Refusal, error: CatalogError): void;
+  rejectReads(view: string, why: RejectionReason, error: CatalogError): void;
   /** Ends one reason for rejecting reads; the view is readable again when none is left. */
-  admit(view: string, why: Refusal): void;
+  admit(view: string, why: RejectionReason): void;
   /** The error text of each view whose reads are rejected, by name. */
-  refused(): Readonly<Record<string, string>>;
+  readErrors(): Readonly<Record<string, string>>;
 }
 
 export function openSwappableReaders(config: StoreLocations, opened: Readers): SwappableReaders {
@@ -69,16 +69,16 @@ export function openSwappableReaders(config: StoreLocations, opened: Readers): S
       openSqliteSearchReader(path, searchOptions(config)),
     ),
   };
-  const reasons = new Map<ViewName, Map<Refusal, CatalogError>>();
+  const reasons = new Map<ViewName, Map<RejectionReason, CatalogError>>();
   const reasonOf = (name: ViewName): CatalogError | undefined =>
     [...(reasons.get(name)?.values() ?? [])].at(-1);
-  function change(view: string, work: (of: Map<Refusal, CatalogError>) => void): void {
+  function change(view: string, work: (of: Map<RejectionReason, CatalogError>) => void): void {
     const name = viewNames.find((name) => name === view);
     if (name === undefined) return;
     const of = reasons.get(name) ?? new Map();
     reasons.set(name, of);
     work(of);
-    all[name].refuse(reasonOf(name));
+    all[name].rejectReads(reasonOf(name));
   }
   const own = (views: readonly string[]): readonly ViewName[] =>
     viewNames.filter((name) => views.includes(name) && !sharedView(config, name));
@@ -119,11 +119,11 @@ export function openSwappableReaders(config: StoreLocations, opened: Readers): S
         }
       },
     },
-    refuse: (view, why, error) => change(view, (of) => of.set(why, error)),
+    rejectReads: (view, why, error) => change(view, (of) => of.set(why, error)),
     admit: (view, why) => change(view, (of) => of.delete(why)),
-    refused() {
-      const refused = viewNames.map((name) => [name, reasonOf(name)?.text]);
-      return Object.fromEntries(refused.filter(([, text]) => text !== undefined));
+    readErrors() {
+      const errors = viewNames.map((name) => [name, reasonOf(name)?.text]);
+      return Object.fromEntries(errors.filter(([, text]) => text !== undefined));
     },
   };
 }

@@ -266,9 +266,9 @@ describe("waiting for a view", () => {
   test("a wait is rejected when the projector is closed", async () => {
     const projector = await start();
     const wait = projector.reached("aspects", position(9), { timeoutMs: 5_000 });
-    const refused = expect(wait).rejects.toThrow("the projector is closed");
+    const rejected = expect(wait).rejects.toThrow("the projector is closed");
     await projector.close();
-    await refused;
+    await rejected;
     await projector.close();
     await expect(projector.reached("aspects", position(9), { timeoutMs: 5_000 })).rejects.toThrow(
       "it is closed",

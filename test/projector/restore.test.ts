@@ -144,12 +144,12 @@ describe("with a log that reads the beginnings of several streams at once", () =
       Promise.all(streams.map((stream) => log.readStream(stream, revision(0), options))),
   });
   /** Entities that were restored together, and entities restored alone. */
-  function createView(refused?: string) {
+  function createView(failing?: string) {
     const done: string[] = [];
     let open: string[] | undefined;
     const sink = {
       async restore(urn: string, writes: AsyncIterable<Position>) {
-        if (urn === refused) throw new Error("no room");
+        if (urn === failing) throw new Error("no room");
         const entry = `${urn} ${(await Array.fromAsync(writes)).length}`;
         (open ?? done).push(entry);
       },

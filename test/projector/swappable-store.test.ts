@@ -77,10 +77,10 @@ test("a new store is warmed up with the latest queries of the old one", async ()
 
 test("queries are rejected until the rejection is lifted", async () => {
   const old = openStore("old");
-  const { store, refuse } = createSwappableStore(old);
-  refuse(new CatalogError("unavailable", "of another model"));
+  const { store, rejectReads } = createSwappableStore(old);
+  rejectReads(new CatalogError("unavailable", "of another model"));
   await expect(store.find("a")).rejects.toThrow("of another model");
-  refuse(undefined);
+  rejectReads(undefined);
   const found = store.find("b");
   old.gates[0]?.resolve();
   expect(await found).toBe("old: b");

@@ -38,7 +38,7 @@ export async function openViews({ directory }: TestStores): Promise<readonly Vie
       return new Promise(() => setImmediate(die));
     },
   };
-  const refusing: Projection<unknown> = (change) => {
+  const failingOnRequest: Projection<unknown> = (change) => {
     if (has("unfit")) throw new Error("tastes odd");
     // A write, so that the store is used.
     return has("failing") ? [change] : timeseries(change);
@@ -59,7 +59,7 @@ export async function openViews({ directory }: TestStores): Promise<readonly Vie
     },
     {
       name: "timeseries",
-      project: refusing,
+      project: failingOnRequest,
       sink: failing,
     },
   ] as readonly unknown[] as readonly View[];

@@ -104,19 +104,19 @@ export function createEntityRestoring<F extends RestorableView>(parts: {
     if (!parking.isDropped(first)) return first;
     // The first one was dropped before: a later record is poison, too.
     left.sort((a, b) => a - b);
-    const isTaken = async (upTo: Position) => {
+    const isApplied = async (upTo: Position) => {
       const views = [{ view, position: upTo, without: parking.isDropped }];
       const [unrestored] = await restoreEntities([urn], { log, decode, views });
       if (unrestored?.unavailable) throw unrestoredError(unrestored);
       return unrestored === undefined;
     };
-    let [taken, refused] = [-1, left.length];
-    while (refused - taken > 1) {
-      const middle = (taken + refused) >> 1;
-      if (await isTaken(left[middle] ?? first)) taken = middle;
-      else refused = middle;
+    let [applied, failing] = [-1, left.length];
+    while (failing - applied > 1) {
+      const middle = (applied + failing) >> 1;
+      if (await isApplied(left[middle] ?? first)) applied = middle;
+      else failing = middle;
     }
-    return left[refused];
+    return left[failing];
   }
 
   function isReadable(record: LogRecord): boolean {

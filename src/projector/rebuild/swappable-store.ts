@@ -14,7 +14,7 @@ export interface SwappableStore<S> {
   /** Sends further calls to `next`; resolves when the pending ones are done. */
   swap(next: S): Promise<void>;
   /** Rejects all calls with this error; with undefined, calls are answered again. */
-  refuse(error: CatalogError | undefined): void;
+  rejectReads(error: CatalogError | undefined): void;
   /** Repeats recent reads on another store, to warm its caches. */
   warm(next: S): Promise<void>;
 }
@@ -39,7 +39,7 @@ export function createSwappableStore<S extends Store>(
   repeatedMethod?: keyof S & string,
 ): SwappableStore<S> {
   let generation = generationOf(first);
-  let refused: CatalogError | undefined;
+  let rejection: CatalogError | undefined;
   let closed = false;
   const recentReads: (readonly unknown[])[] = [];
 
@@ -60,7 +60,7 @@ export function createSwappableStore<S extends Store>(
   }
 
   function call(name: string, parameters: unknown[]): unknown {
-    if (refused !== undefined) return Promise.reject(refused);
+    if (rejection !== undefined) return Promise.reject(rejection);
     if (name === repeatedMethod && recentReads.push(parameters) > RECENT_READS_MAX)
       recentReads.shift();
     const of = generation;
@@ -94,8 +94,8 @@ export function createSwappableStore<S extends Store>(
       if (closed) void next.close().catch(() => {});
       return before.idle.promise;
     },
-    refuse(error) {
-      refused = error;
+    rejectReads(error) {
+      rejection = error;
     },
     async warm(next) {
       if (repeatedMethod === undefined) return;

@@ -5,7 +5,7 @@
  *   starting → (rejected)   the first thread cannot open its stores: the service cannot start
  *   running  → pausing      the thread ended by itself; logged, shown by errors()
  *   pausing  → running      another thread runs, after a pause that doubles with each crash
- *   pausing  → given up     too many crashes without any progress between them; waits are refused
+ *   pausing  → given up     too many crashes without any progress between them; waits are rejected
  *   any      → closed       close()
  *
  * A restarted thread reads the checkpoints from the views: it applies the batch that was in flight
@@ -98,7 +98,7 @@ export async function startProjectorThread(
   const emptied: Record<string, number> = {};
   const onEmptied = (view: string, why: string): void => {
     emptied[view] = (emptied[view] ?? 0) + 1;
-    // During a start, app/log-and-views.ts refuses reads of the view until it has caught up.
+    // During a start, app/log-and-views.ts rejects reads of the view until it has caught up.
     if (running || crashes > 0) setDamaged([view], true);
     logger.warn({ view }, why === "damaged" ? cannotBeRead : madeFrom(why));
   };
@@ -197,7 +197,7 @@ export async function startProjectorThread(
     if (crashes > restart.crashesMax) {
       ended = "given up";
       logger.error({ err: reason, crashes }, "projector given up");
-      waits.refuse(reason);
+      waits.rejectAll(reason);
       return;
     }
     const pauseMs = Math.min(restart.firstMs * 2 ** (crashes - 1), restart.maxMs);
@@ -262,7 +262,7 @@ export async function startProjectorThread(
       clearTimeout(restarting);
       wakeUps.flush();
       stuck.close();
-      waits.refuse(new CatalogError("unavailable", "the projector is closed"));
+      waits.rejectAll(new CatalogError("unavailable", "the projector is closed"));
       if (thread !== undefined) await stopThread(thread);
     },
   };
@@ -345,7 +345,7 @@ function createWaits() {
         if ((positions[view] ?? -1) >= position) resolve();
       }
     },
-    refuse(error: Error): void {
+    rejectAll(error: Error): void {
       for (const { reject } of waiting) reject(error);
     },
     rejectStuck(name: string): void {
