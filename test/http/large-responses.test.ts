@@ -80,7 +80,7 @@ test("entities with named versions are rejected when their values exceed the siz
   expect((await read(["a"])).status).toBe(200);
   const rejected = await read(["a", "b"]);
   expect(await rejected.json()).toEqual(
-    refusal(413, "too_large", expect.stringContaining("the aspects of 2 entities")),
+    rejection(413, "too_large", expect.stringContaining("the aspects of 2 entities")),
   );
 });
 
