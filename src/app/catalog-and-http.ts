@@ -71,7 +71,7 @@ const INDEX_CHECK_MS = dayMs;
 interface CatalogAndHttpParts extends Opening {
   /** Of the service. */
   readonly version: string;
-  /** Called with the file of the operator's token if this start creates it. */
+  /** Called with the file of the admin token if this start creates it. */
   readonly onMadeToken?: ((file: string) => void) | undefined;
 }
 

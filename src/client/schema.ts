@@ -1444,7 +1444,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How far those are who follow mcp */
+        /** Read the offsets of the consumers of mcp */
         get: operations["consumerOffsets_mcp"];
         put?: never;
         post?: never;
@@ -1461,7 +1461,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How far those are who follow mcl */
+        /** Read the offsets of the consumers of mcl */
         get: operations["consumerOffsets_mcl"];
         put?: never;
         post?: never;
@@ -1478,7 +1478,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How far those are who follow mcl-timeseries */
+        /** Read the offsets of the consumers of mcl-timeseries */
         get: operations["consumerOffsets_mcl_timeseries"];
         put?: never;
         post?: never;

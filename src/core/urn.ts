@@ -52,7 +52,7 @@ export function parseUrn(text: string, limits: UrnLimits = defaultUrnLimits): Ur
   if (!text.isWellFormed()) {
     throw new CatalogError(
       "malformed",
-      `urn ${JSON.stringify(shortened(text))} holds half a character`,
+      `urn ${JSON.stringify(shortened(text))} contains an unpaired surrogate, which is invalid Unicode`,
       { hint: HALF },
     );
   }

@@ -59,7 +59,7 @@ function finding({ keyword, params, data }: ErrorObject, schema: JsonSchema): st
       return `${found} is out of range for ${schema.expects?.type}${expected(schema.expects)}`;
     case "urn":
       if (typeof data === "string" && !data.isWellFormed()) {
-        return `${JSON.stringify(shortened(data))} holds half a character${expected(schema.expects)}`;
+        return `${JSON.stringify(shortened(data))} contains an unpaired surrogate, which is invalid Unicode${expected(schema.expects)}`;
       }
       return `${found} cannot be coerced to Urn${expected(schema.expects)}`;
     default:

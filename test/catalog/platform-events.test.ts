@@ -126,9 +126,9 @@ describe("a rejected event is not written", () => {
     ["an empty name", changed({ name: "" }), 422, "invalid"],
     ["a long name", changed({ name: "x".repeat(256) }), 422, "invalid"],
     ["an empty key", { ...produced, key: "" }, 422, "invalid"],
-    ["half a character in the key", { ...produced, key: "\ud800" }, 422, "invalid"],
+    ["an unpaired surrogate in the key", { ...produced, key: "\ud800" }, 422, "invalid"],
     [
-      "half a character in the payload",
+      "an unpaired surrogate in the payload",
       changed({ payload: { contentType: "text/plain", value: "\ud800" } }),
       422,
       "invalid",

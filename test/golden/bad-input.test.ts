@@ -63,26 +63,26 @@ const refused: readonly (readonly [string, unknown, number, RegExp])[] = [
   ].map(
     (systemMetadata) =>
       [
-        `system metadata with half a character: ${JSON.stringify(systemMetadata)}`,
+        `system metadata with an unpaired surrogate: ${JSON.stringify(systemMetadata)}`,
         propose({ systemMetadata: { lastObserved: 1, ...systemMetadata } }),
         400,
-        /systemMetadata holds half a character: "a?\\u/,
+        /systemMetadata contains an unpaired surrogate, which is invalid Unicode: "a?\\u/,
       ] as const,
   ),
   [
-    "an aspect that names an urn with half a character",
+    "an aspect that names an urn with an unpaired surrogate",
     propose({
       aspectName: "globalTags",
       aspect: { ...STATUS, value: '{"tags":[{"tag":"urn:li:tag:a\\ud800"}]}' },
     }),
     422,
-    /\/tags\/0\/tag :: "urn:li:tag:a\\ud800" holds half a character: expected a urn/,
+    /\/tags\/0\/tag :: "urn:li:tag:a\\ud800" contains an unpaired surrogate, which is invalid Unicode: expected a urn/,
   ],
   [
-    "an urn with half a character",
+    "an urn with an unpaired surrogate",
     propose({ entityType: "tag", entityUrn: "urn:li:tag:a\ud800" }),
     400,
-    /half a character/,
+    /unpaired surrogate/,
   ],
   ["an urn of another type", propose({ entityUrn: "urn:li:tag:a" }), 422, /"tag".*"dataset"/],
   ["an urn of an unknown type", propose({ entityUrn: "urn:li:starship:a" }), 422, /starship/],

@@ -165,9 +165,9 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
   });
 
   test.each([
-    ["", 400, "takes no conditions"],
-    ["?aspects=status", 400, "takes no conditions"],
-    ["?clear=true", 400, "takes no conditions"],
+    ["", 400, "supports no conditions"],
+    ["?aspects=status", 400, "supports no conditions"],
+    ["?clear=true", 400, "supports no conditions"],
     ["/status", 412, "Expected version 7"],
     ["/datasetKey", 412, "Expected version 7"],
   ])("DELETE %j with a failing condition deletes nothing", async (more, status, message) => {

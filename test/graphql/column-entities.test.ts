@@ -31,7 +31,7 @@ test("the columns of an earlier version of a dataset are entities of that datase
 
 test.each([
   ["a control character", "a\nb"],
-  ["half a character", "\ud800"],
+  ["an unpaired surrogate", "\ud800"],
   ["more characters than a urn", "x".repeat(3_000)],
 ])("a column with %s in its path is no entity", async (_, path) => {
   const urn = dataset("rows");

@@ -350,11 +350,7 @@ describe("other paths", () => {
       const reply = await get(url);
       expect(reply.statusCode).toBe(404);
       expect(reply.json()).toEqual(
-        rejection(
-          404,
-          "not_found",
-          expect.stringContaining("GET /restli/docs lists what there is"),
-        ),
+        rejection(404, "not_found", expect.stringContaining("GET /restli/docs lists all paths")),
       );
     },
   );
@@ -369,7 +365,7 @@ describe("other paths", () => {
     expect(reply.statusCode).toBe(405);
     expect(reply.headers.allow).toBe("GET, HEAD");
     expect(reply.json()).toEqual(
-      rejection(405, "malformed", 'POST is not for "/config". Use GET or HEAD'),
+      rejection(405, "malformed", 'POST is not allowed for "/config". Use GET or HEAD'),
     );
     const entity = await post("/openapi/v3/entity/tag/urn:li:tag:a", {});
     expect(entity.headers.allow).toBe("HEAD, GET, DELETE");

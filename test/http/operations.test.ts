@@ -44,7 +44,7 @@ describe("every route of operations", () => {
 
   describe.each(rows.map((endpoint) => [endpoint.name, endpoint] as const))("%s", (_, endpoint) => {
     const { path, body = {} } = readExamples()(endpoint);
-    const rejected = rejection(401, "unauthenticated", expect.stringMatching(/operator's token/));
+    const rejected = rejection(401, "unauthenticated", expect.stringMatching(/admin token/));
 
     test.each(["", "/gms", "/api/gms"])(
       "is rejected without the token under %j",

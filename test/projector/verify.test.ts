@@ -98,7 +98,7 @@ describe("rows", () => {
     ]);
   });
 
-  test("a row with half a character equals the row that a store makes of it", () => {
+  test("a row with an unpaired surrogate equals the row that a store makes of it", () => {
     const half: Row = ["status", 1, 10, "\ud83d"];
     expect(differencesOf(of, [["status", 1, 10, "\ufffd"]], [half])).toEqual([]);
   });

@@ -55,7 +55,7 @@ function check({ name, key = name, header, payload }: PlatformEvent): void {
   checkText("name", name);
   checkText("key", key);
   checkText("event.payload.contentType", payload.contentType);
-  // Kafka has UTF-8, which cannot hold half a character.
+  // Kafka has UTF-8, which has no unpaired surrogates.
   for (const [member, text] of Object.entries({
     name,
     key,
@@ -63,7 +63,11 @@ function check({ name, key = name, header, payload }: PlatformEvent): void {
     "event.payload.contentType": payload.contentType,
   })) {
     if (text.isWellFormed()) continue;
-    throw new CatalogError("invalid", `${member} holds half a character`, { hint: HALF });
+    throw new CatalogError(
+      "invalid",
+      `${member} contains an unpaired surrogate, which is invalid Unicode`,
+      { hint: HALF },
+    );
   }
   const time = header.timestampMillis;
   if (!(Number.isSafeInteger(time) && time >= 0)) {

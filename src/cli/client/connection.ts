@@ -34,7 +34,7 @@ export function connectionOf({ server, tokenFile }: ConnectionFlags): ServerConn
 }
 
 /**
- * The same for operations: without a token of their own they show the operator's token of the data
+ * The same for operations: without a token of their own they use the admin token of the data
  * directory, unless the service is that of `annals login`.
  */
 export function operatorConnectionOf(

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
 import { CatalogError } from "../../core/errors.ts";
 
-/** The operator's token, from the file that the settings name. */
+/** The admin token, from the file that the settings name. */
 export function operatorTokenOf({
   data,
   operatorTokenFile,

@@ -219,7 +219,7 @@ function conditionOf(name: string, hierarchy: boolean): ConditionName | Hierarch
   throw new CatalogError(
     real ? "invalid" : "malformed",
     real
-      ? `the condition "${name}" cannot be asked here`
+      ? `the condition "${name}" is not supported here`
       : `"${String(name).slice(0, 120)}" is not a condition of a filter`,
     { hint: `Use one of ${allowed.join(", ")}` },
   );

@@ -32,24 +32,26 @@ export function readConditions(
     found[name] = String(value);
     any = true;
   }
-  // Only changes when the write is answered; endpoints that cannot wait ignore it.
+  // Not a condition: it delays the response until searches show the write. Endpoints that cannot wait ignore it.
   const sync = headers[SYNC.toLowerCase()];
   if (conditional && sync !== undefined) found[SYNC] = String(sync);
   if (headers["if-match"] !== undefined) {
-    throw new CatalogError("malformed", "header If-Match is not understood here", {
-      hint: "If-Version-Match names the version that an aspect must have",
+    throw new CatalogError("malformed", "header If-Match is not supported", {
+      hint: "Use If-Version-Match with the expected version of the aspect",
     });
   }
   if (conditional) return any || sync !== undefined ? found : undefined;
   if (!any) return undefined;
   throw new CatalogError(
     "malformed",
-    `${action} takes no conditions, but the request has ${Object.keys(found).join(" and ")}`,
-    { hint: "Conditions go with ingestProposal and ingestProposalBatch" },
+    `${action} supports no conditions, but the request has ${Object.keys(found).join(" and ")}`,
+    {
+      hint: "Use ingestProposal, ingestProposalBatch or the entity writes under /openapi, which support conditions",
+    },
   );
 }
 
-/** The headers among them that ask something of what is written. */
+/** Names of the conditions, without X-DataHub-Sync-Index-Update. */
 export const asked = (conditions: Conditions | undefined): readonly string[] =>
   Object.keys(conditions ?? {}).filter((name) => name !== SYNC);
 

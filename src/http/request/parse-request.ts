@@ -136,9 +136,13 @@ export function receive(
 
 function unacceptable(accept: string, state: RequestState): CatalogError {
   const shown = accept.length > 80 ? `${accept.slice(0, 80)}…` : accept;
-  const error = new CatalogError("malformed", `the response is JSON, and "${shown}" is accepted`, {
-    hint: "Send Accept: application/json, or none",
-  });
+  const error = new CatalogError(
+    "malformed",
+    `Accept is "${shown}", but the response is application/json`,
+    {
+      hint: "Send Accept: application/json, or none",
+    },
+  );
   state.unrouted = { error, status: 406 };
   return error;
 }
@@ -157,10 +161,10 @@ function admitOperator(request: IncomingMessage, rules: RequestRules): void {
   throw new CatalogError(
     "unauthenticated",
     authorization === undefined
-      ? "the operations ask for the operator's token"
-      : "the Authorization header does not show the operator's token",
+      ? "operations require the admin token, or an access token with the privilege"
+      : "the Authorization header has neither the admin token nor a token with the privilege",
     {
-      hint: "Send Authorization: Bearer and the token; its file is operator.token in the data directory, unless --operator-token-file names another",
+      hint: "Send Authorization: Bearer <token>; the admin token is in the file operator.token of the data directory, unless --operator-token-file names another",
     },
   );
 }

@@ -121,9 +121,13 @@ interface Exchange {
 }
 
 const bothAsked = (): CatalogError =>
-  new CatalogError("malformed", "X-Annals-Min-Position is given with a moment of the past", {
-    hint: "Leave the header out: a read as of a moment waits for no view",
-  });
+  new CatalogError(
+    "malformed",
+    "X-Annals-Min-Position cannot be combined with a read of the past",
+    {
+      hint: "Omit the header: a read of the past waits for no view",
+    },
+  );
 
 function readPosition(value: string | readonly string[] | undefined): Position | undefined {
   if (value === undefined) return undefined;

@@ -43,15 +43,15 @@ export function explainUnrouted(
   if (methods.length === 0) {
     return {
       errorForm,
-      error: new CatalogError("not_found", `nothing is at "${path}"`, {
-        hint: "GET /restli/docs lists what there is",
+      error: new CatalogError("not_found", `the path "${path}" does not exist`, {
+        hint: "GET /restli/docs lists all paths",
       }),
     };
   }
   const allow = methods.join(", ");
   const keeps = errorForm === "registry" && method === "DELETE";
   return {
-    error: new CatalogError("malformed", `${method} is not for "${path}"`, {
+    error: new CatalogError("malformed", `${method} is not allowed for "${path}"`, {
       hint: keeps ? SCHEMAS_STAY : `Use ${methods.join(" or ")}`,
     }),
     status: 405,
@@ -79,7 +79,7 @@ export function methodsAt(
 }
 
 const SCHEMAS_STAY =
-  "Schemas and their versions stay: messages name them for as long as topics keep them";
+  "Schemas and their versions cannot be deleted: messages in Kafka refer to them";
 
 function unroutedResource(
   { address, method, target, restliMethod }: UnroutedRequest,

@@ -331,7 +331,7 @@ export const errorSchema: Schema = objectWith(
     message: string("The error with the invalid value, and how to correct it"),
     exceptionClass: string("DataHub's name of the error"),
     code: string("Stable code of the error"),
-    failedCondition: { type: "boolean", description: "A condition of the request does not hold" },
+    failedCondition: { type: "boolean", description: "A condition of the request is not met" },
   },
   "The error that rejected a request.",
 );

@@ -66,7 +66,7 @@ function rejectHalf(text: string | undefined): void {
   if (text === undefined || text.isWellFormed()) return;
   throw new CatalogError(
     "malformed",
-    `systemMetadata holds half a character: ${JSON.stringify(text.slice(0, 120))}`,
+    `systemMetadata contains an unpaired surrogate, which is invalid Unicode: ${JSON.stringify(text.slice(0, 120))}`,
     { hint: HALF },
   );
 }

@@ -26,7 +26,7 @@ import { showStatus } from "./status.ts";
 interface OperatorCommandsParts {
   readonly terminal: Terminal;
   readonly finish: (code: ExitCode) => void;
-  /** A command with flags for the settings that name the file of the operator's token, and for its output. */
+  /** A command with flags for the settings that name the file of the admin token, and for its output. */
   readonly settingsCommand: (
     parent: Command,
     name: string,

@@ -1,5 +1,5 @@
 /**
- * `annals token create`: creates an access token as the root user, with the operator's token of the
+ * `annals token create`: creates an access token as the root user, with the admin token of the
  * data directory. The token goes to stdout, alone; its id, user and expiry go to stderr.
  */
 import { AnnalsError, createAnnalsClient } from "../../../client/client.ts";
@@ -16,7 +16,7 @@ import type { CommandOutput } from "../../terminal/output.ts";
 export interface TokenOptions {
   /** Without a slash at the end. */
   readonly server: string;
-  /** Sent to the service; absent: the operator's token of the settings. */
+  /** Sent to the service; absent: the admin token of the settings. */
   readonly token?: string | undefined;
   readonly name: string;
   readonly description?: string | undefined;

@@ -127,7 +127,7 @@ export function rejectionFor(
 const addressOf = ({ socket }: IncomingMessage): string => socket.remoteAddress ?? "";
 
 const tokenNeeded = (): CatalogError =>
-  new CatalogError("unauthenticated", "this needs a bearer token", {
+  new CatalogError("unauthenticated", "the request requires a bearer token", {
     hint: "Send Authorization: Bearer <token>; the root user's first one is in the file operator.token of the data directory",
   });
 

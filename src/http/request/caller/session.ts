@@ -80,7 +80,7 @@ function checkForgery(token: string, headers: IncomingHttpHeaders): void {
   const expected = Buffer.from(csrfToken(token));
   const given = Buffer.from(String(sent));
   if (given.length === expected.length && timingSafeEqual(given, expected)) return;
-  throw new CatalogError("forbidden", "the request has not the CSRF token of its session", {
+  throw new CatalogError("forbidden", "the request lacks the CSRF token of its session", {
     hint: "GET /ui/session returns csrfToken; send it as X-CSRF-Token",
   });
 }

@@ -48,8 +48,8 @@ const consumerOffsets = (
   path: `/openapi/operations/kafka/${kind}/consumer/offsets`,
   name: `consumerOffsets_${kind.replace("-", "_")}`,
   access: "watcher",
-  summary: `How far those are who follow ${kind}`,
-  about: `${about} \`skipCache\` is accepted: nothing is kept.`,
+  summary: `Read the offsets of the consumers of ${kind}`,
+  about: `${about} \`skipCache\` is accepted and has no effect.`,
   parameters: [
     query.boolean("detailed", "With `partitions`. False when absent"),
     query.boolean("skipCache", "Accepted"),

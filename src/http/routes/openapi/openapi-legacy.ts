@@ -17,7 +17,7 @@ import { write } from "./openapi-writes.ts";
 const row = { kind: "page", group: "OpenAPI" } as const;
 
 const changedUrns =
-  "The response has the urns of what changed; with status 200 it is empty: all was known.";
+  "The response lists the urns that changed. With status 200 nothing changed, and the list is empty.";
 
 /** 201 when something was written, otherwise 200, as clients of these endpoints expect. */
 const writtenUrns = ({ changed, ...response }: Awaited<ReturnType<typeof write>>): ApiResponse => ({

@@ -101,7 +101,7 @@ const restored: Schema = {
     rowsMigrated: { type: "integer" },
     ignored: {
       type: "integer",
-      description: "Rows that the model does not know, or that a view could not take",
+      description: "Rows of aspects that the model lacks, or that a view rejected",
     },
     timeSqlQueryMs: { type: "integer" },
     sendMessageMs: { type: "integer" },

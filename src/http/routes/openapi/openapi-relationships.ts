@@ -131,7 +131,7 @@ const errors = [
 const row = { kind: "page", group: "OpenAPI", reads: "relationships", errors } as const;
 
 const about =
-  "Edges of entities that the search view has, entity by entity. A page may have fewer than asked for, and none at all: there are more for as long as there is a `scrollId`.";
+  "Edges of the entities that the search view has, entity by entity. A page may have fewer edges than requested, or none: continue as long as the response has a `scrollId`.";
 
 const rowsOf = (version: "v2" | "v3"): readonly Endpoint[] => {
   const base = `/openapi/${version}/relationship`;

@@ -59,7 +59,7 @@ export const timeseriesRoutes = (names: ModelNames): readonly Endpoint[] => [
     path: "/openapi/v2/timeseries/{entity}/{aspect}",
     name: "listEvents",
     summary: "Read events of a timeseries aspect, of all entities of a type, page by page",
-    about: `Entity by entity in the order of their urns, of each the latest first. A page may have fewer events than asked for, or none, and go on: one request looks at ${entitiesMax} entities, and at no more once it has 64 MiB.`,
+    about: `Entities in the order of their urns, the events of each latest first. One request reads at most ${entitiesMax} entities, and stops at 64 MiB. A page may have fewer events than requested, or none: continue as long as the response has a \`scrollId\`.`,
     parameters: [
       forms.entity,
       forms.aspect,

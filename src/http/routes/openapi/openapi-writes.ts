@@ -39,7 +39,7 @@ interface Query {
 }
 
 const writeAbout =
-  "All or none. The response comes when everything is in the log for good, also with `async=true`; it has what the named aspects are now, and a `traceparent` that `POST /openapi/v1/trace/write/{traceId}` takes.";
+  "All proposals are written, or none. The response comes after the write is durable, also with `async=true`. It has the current values of the named aspects, and a `traceparent` for `POST /openapi/v1/trace/write/{traceId}`.";
 
 export function entityWrites(version: Version, names: ModelNames): readonly Endpoint[] {
   const base = `/openapi/${version}/entity`;
@@ -169,12 +169,12 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       name: `deleteEntity${suffix}`,
       summary: "Delete an entity, or some of its aspects",
       about:
-        "For good, as `POST /entities?action=delete`. One that is not there is deleted. With `aspects` or `clear` it takes no `Idempotency-Key`.",
+        "A hard delete, as `POST /entities?action=delete`. Deleting an entity that does not exist succeeds. With `aspects` or `clear`, an `Idempotency-Key` is rejected.",
       parameters: [
         ...[forms.entity, forms.urn],
         query.strings(
           "aspects",
-          "Only these aspects; unknown ones are ignored, and the key aspect stands for the whole entity",
+          "Only these aspects; unknown ones are ignored, and the key aspect deletes the whole entity",
         ),
         query.boolean("clear", "All versioned aspects but the key; `false` when absent"),
       ],
@@ -269,7 +269,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       name: `deleteAspect${suffix}`,
       summary: "Delete one aspect",
       about:
-        "The key aspect stands for the whole entity. Of a timeseries aspect, the events with the newest timestamp are deleted.",
+        "Deleting the key aspect deletes the whole entity. Deleting a timeseries aspect deletes its events with the newest timestamp.",
       parameters: [forms.entity, forms.urn, forms.aspect],
       errors: [...writeErrors, { code: "not_found", when: "the aspect does not exist" }],
       async handle(request, context) {
@@ -322,7 +322,7 @@ export async function write(
 
 /** Not idempotent: it deletes what exists at the time of the request. */
 const partsUnderKey = (): CatalogError =>
-  new CatalogError("malformed", "a delete of some aspects takes no Idempotency-Key", {
+  new CatalogError("malformed", "a delete of some aspects does not support Idempotency-Key", {
     hint: "Leave the header out, or send proposals of change type DELETE to ingestProposalBatch",
   });
 

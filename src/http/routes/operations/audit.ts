@@ -50,7 +50,7 @@ export const auditRoutes: readonly Endpoint[] = [
     name: "listAuditEvents",
     summary: "List requests with their users, addresses and times, allowed or rejected",
     about:
-      "The newest first: writes of the catalog, operations, what was done with access tokens and their uses (one an hour), and rejected requests. A page looks at a bounded stretch of the log: as long as `end` is false, go on with its `position` as `before`, also where a page has no events.",
+      "The newest first: writes of the catalog, operations, what was done with access tokens and their uses (one an hour), and rejected requests. A page reads a bounded part of the log. As long as `end` is false, continue with its `position` as `before`, even if the page has no events.",
     body: {
       type: "object",
       properties: {

@@ -38,7 +38,7 @@ export const operationsResource: Resource = {
   name: "operations",
   implementation: "operations.OperationsResource",
   about:
-    "Restoring views, truncating timeseries, and the jobs that do it. They ask for `Authorization: Bearer <token>` with the operator's token, which the first start puts into the file `operator.token` of the data directory.",
+    "Restoring views, truncating timeseries, and the jobs that do it. They require `Authorization: Bearer <token>` with the admin token, which the first start writes to the file `operator.token` of the data directory, or an access token with the privilege of the operation.",
 };
 
 const getEsTaskStatus: Endpoint = {
@@ -85,11 +85,11 @@ const truncateTimeseriesAspect: Endpoint = {
     dryRun: flag("True when absent"),
     batchSize: count("Events of one transaction: 10,000 when absent, and at most", 1),
     timeoutSeconds: count(
-      "After this time the job fails; what it began goes on. None when absent",
+      "After this time the job fails; a transaction that has begun continues. No limit when absent",
       1,
     ),
     forceDeleteByQuery: flag("Only changes the text of a dry run: there is one way to delete"),
-    forceReindex: flag("The same; it excludes the other one"),
+    forceReindex: flag("The same; not together with forceDeleteByQuery"),
   }),
   response: valueSchema(text("Result of the dry run, or the id of the job")),
   errors: [

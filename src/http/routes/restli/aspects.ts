@@ -32,7 +32,7 @@ const ingestProposal: Endpoint = {
   name: "ingestProposal",
   summary: "Write one aspect",
   about:
-    "Answers when the change is in the log for good. The key aspect and the default aspects of an entity appear with its first write. A timeseries aspect takes UPSERT only, and each value is an event of its own. `If-Version-Match`, `If-Modified-Since`, `If-Unmodified-Since` and (with CREATE and CREATE_ENTITY) `If-None-Match: *` are conditions on the aspect as it is now; they count as headers of the request and in `proposal.headers`, which goes first. `X-DataHub-Sync-Index-Update: true` among the latter lets the response wait until searches show the write.",
+    "The response comes after the change is durable in the log. The first write of an entity also writes its key aspect and default aspects. A timeseries aspect supports UPSERT only; each value is one event. `If-Version-Match`, `If-Modified-Since`, `If-Unmodified-Since` and (with CREATE and CREATE_ENTITY) `If-None-Match: *` are conditions on the current aspect. They are read from the headers of the request and from `proposal.headers`, which takes precedence. `X-DataHub-Sync-Index-Update: true` in `proposal.headers` delays the response until searches show the write.",
   body: objectWith(["proposal"], { proposal: schemas.proposal, async: schemas.asyncSwitch }),
   prepare: (body) => openSystemMetadata(body.proposal),
   response: valueSchema({ enum: ["success"] }),
@@ -56,7 +56,7 @@ const ingestProposalBatch: Endpoint = {
   name: "ingestProposalBatch",
   summary: "Write many aspects",
   about:
-    "All or none: a proposal that does not hold is named by its index, and nothing is written. Conditions in headers of the request hold for each proposal that does not bring its own.",
+    "All proposals are written, or none. The error of an invalid proposal names its index. Conditions in headers of the request apply to each proposal without conditions of its own.",
   body: objectWith(["proposals"], {
     proposals: { type: "array", items: schemas.proposal, maxItems: proposalsMax },
     async: schemas.asyncSwitch,

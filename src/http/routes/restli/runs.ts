@@ -52,7 +52,7 @@ const listRuns: Endpoint = {
   name: "list",
   summary: "List the runs of ingestion, latest write first",
   about:
-    "`rows` counts the records of a run, also those that changed nothing, without those of entities that were deleted for good since. A run that was rolled back is listed only if it has written again, or with `includeSoft`.",
+    "`rows` counts the records of a run, also those that changed nothing, without those of entities that were hard-deleted since. A run that was rolled back is listed only if it has written again, or with `includeSoft`.",
   body: {
     type: "object",
     properties: {
@@ -87,7 +87,7 @@ const describeRun: Endpoint = {
   name: "describe",
   summary: "List the writes of a run",
   about:
-    "In their order, without writes from before an entity was deleted for good. Without `includeSoft` also without soft-deleted entities and rolled-back writes. An unknown run has no writes.",
+    "In the order of the log, without writes from before an entity was hard-deleted. Without `includeSoft` also without soft-deleted entities and rolled-back writes. An unknown run has no writes.",
   body: objectWith(["runId"], {
     runId,
     start: count("Number of items to skip. 0 when absent"),

@@ -48,7 +48,7 @@ export const searchErrors = [
 ] as const;
 
 const queryAbout =
-  'In a query, words have to be there all; `"…"` is a phrase, `name:orders` a value of a field and `tags:urn:li:tag:gold` a urn, as they are; AND, OR, NOT, brackets, `order*`, `rows:>5` and `_exists_:tags` mean what users of search engines expect. Whatever is none of these is words.';
+  'All words of a query must match. `"…"` is a phrase, `name:orders` a value of a field, `tags:urn:li:tag:gold` a urn. AND, OR, NOT, brackets, `order*`, `rows:>5` and `_exists_:tags` work as in other search engines. All other text is read as words.';
 
 const searchEntities: Endpoint = {
   method: "POST",
@@ -109,7 +109,7 @@ const scrollAcrossEntities: Endpoint = {
   name: "scrollAcrossEntities",
   summary: "Scroll through a whole result",
   about:
-    "As `searchAcrossEntities`, page by page: each response has the `scrollId` with which the next one goes on, until it has none. What is written meanwhile neither repeats nor hides what was there before. The rest of the request has to stay as it is.",
+    "As `searchAcrossEntities`, page by page: send the `scrollId` of a response for the next page; the last page has none. Writes between two pages neither repeat nor hide entities that existed before. The rest of the request must stay the same.",
   body: objectWith(["input", "count"], {
     entities: search.entityTypes,
     input: search.input,

@@ -15,7 +15,7 @@ export const writeErrors: readonly ErrorCase[] = [
   { code: "forbidden", when: "an actor header comes over an interface that is not loopback" },
   {
     code: "invalid",
-    when: "an entity type or aspect is unknown, a value does not fit its schema, a patch cannot be applied, or a condition does not hold",
+    when: "an entity type or aspect is unknown, a value does not fit its schema, a patch cannot be applied, or a condition of the request is not met",
   },
   { code: "too_large", when: "the body, a list in it or an aspect is larger than allowed" },
   {

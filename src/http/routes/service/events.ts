@@ -50,7 +50,7 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
       ),
       query.long(
         "limit",
-        "Of at most so many changes, 1 to 5,000; 100 when absent. Fewer where they are large",
+        "Maximum number of changes whose events are returned, 1 to 5,000; 100 when absent. Fewer if they are large",
       ),
       query.long(
         "pollTimeoutSeconds",

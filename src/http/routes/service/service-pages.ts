@@ -56,7 +56,7 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       name: "getHealth",
       summary: "Check whether reads and writes work",
       about:
-        "For load balancers and readiness probes. Views are named that work and are not as they should be: that differed from the log when they were compared last, or are of another model. Without such an answer is empty.",
+        "For load balancers and readiness probes. The response is empty, or names views that work and need attention: those that differed from the log at their last verification, or were built with another model.",
       response: { type: "object", properties: { views: { type: "object" } } },
       errors: [
         { code: "unavailable", when: "the log or a view does not work; the message names it" },

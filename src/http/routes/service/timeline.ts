@@ -75,7 +75,7 @@ const timelineAt = (path: string, name: string): Endpoint => ({
         versionStamp: {
           type: "string",
           description:
-            "Every aspect of the entity after the write, with the number of its value: `<aspect>:<n>;…`, as `/entitiesVersionedV2` takes it",
+            "Every aspect of the entity after the write, with the number of its value: `<aspect>:<n>;…`, in the form of `/entitiesVersionedV2`",
         },
       },
     ),
