@@ -228,6 +228,7 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
     hiddenStages: createHiddenStages({ aspects, states, version: entitiesVersion, now }),
     withSlot: createConcurrencyLimit(foldedAtOnceMax),
     withLargeSlot: createConcurrencyLimit(1),
+    withTimelineSlot: createConcurrencyLimit(1),
     envelopes: createEnvelopes({ model, addresses, systemActor, now }),
     // Both only grow, so a change changes the sum.
     graphVersion() {

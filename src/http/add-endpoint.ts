@@ -102,8 +102,8 @@ export function addEndpoint(app: FastifyInstance, endpoint: Endpoint, server: Se
       }
       return (async (): Promise<unknown> => {
         const ready = await response;
-        // The response has failed meanwhile: its token has ended.
-        if (reply.sent) return reply;
+        // The response has failed meanwhile, because its token has ended, or the client has disconnected.
+        if (reply.sent || reply.raw.closed) return reply;
         const body = succeed(ready);
         if (ready.stream === undefined || request.method === "HEAD") return body;
         state.streamed = true;
@@ -118,6 +118,7 @@ export function addEndpoint(app: FastifyInstance, endpoint: Endpoint, server: Se
 export function endingOf(state: RequestState, response: ServerResponse): AbortController {
   if (state.ending === undefined) {
     const ending = new AbortController();
+    if (response.closed) ending.abort();
     response.once("close", () => ending.abort());
     state.ending = ending;
   }

@@ -3,6 +3,7 @@
  * Failed work frees its slot, too. `weight` is the number of slots that work takes, 1 when absent;
  * heavier work than the limit allows runs alone.
  */
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { collectGarbage, GARBAGE_BYTES } from "./collect-garbage.ts";
 
 export type ConcurrencyLimit = <T>(work: () => Promise<T>, weight?: number) => Promise<T>;
@@ -34,7 +35,10 @@ export function createConcurrencyLimit(atOnceMax: number): ConcurrencyLimit {
   };
 }
 
-/** One slot, which is acquired at most once and held until `release`. */
+/**
+ * One slot, which is acquired at most once and held until `release`. Other requests run between two
+ * holders, even if neither waits for anything else.
+ */
 export function slotOf(withSlot: ConcurrencyLimit): { acquire(): Promise<void>; release(): void } {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   let acquired: Promise<void> | undefined;
@@ -42,7 +46,7 @@ export function slotOf(withSlot: ConcurrencyLimit): { acquire(): Promise<void>; 
     acquire() {
       acquired ??= new Promise((begin) => {
         void withSlot(() => {
-          begin();
+          void yieldToEventLoop().then(begin);
           return released;
         });
       });

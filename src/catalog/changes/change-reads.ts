@@ -127,5 +127,7 @@ export interface ChangeReads {
     readonly startTime?: number | undefined;
     readonly endTime?: number | undefined;
     readonly raw?: boolean | undefined;
+    /** Ends the read when it aborts. */
+    readonly signal?: AbortSignal | undefined;
   }): Promise<readonly ChangeTransaction[]>;
 }

@@ -37,7 +37,7 @@ interface Dependencies {
   readonly decode: (record: LogRecord) => PlacedChange | undefined;
   readonly addresses: Addresses;
   readonly states: Pick<EntityCache, "read">;
-  /** Limits the number of concurrent large reads. */
+  /** Limits the number of concurrent large timelines. */
   readonly withLargeSlot: ConcurrencyLimit;
 }
 
@@ -69,6 +69,7 @@ export function createTimeline(dependencies: Dependencies): Pick<Catalog, "getTi
     for await (const change of changesOf(dependencies, urn)) {
       if (performance.now() - since > sliceMs) {
         await yieldToEventLoop();
+        if (query.signal?.aborted) throw disconnected();
         since = performance.now();
       }
       if (change.changeType === "RESTATE") continue;
@@ -83,9 +84,11 @@ export function createTimeline(dependencies: Dependencies): Pick<Catalog, "getTi
   }
 
   return {
-    async getTimeline({ urn: text, categories, startTime = 0, endTime = Infinity, raw = false }) {
+    async getTimeline(asked) {
+      const { urn: text, categories, startTime = 0, endTime = Infinity, raw = false } = asked;
       const { urn, entity } = addresses.readable(text);
-      const query = { categories: categoriesOf(categories), startTime, endTime, raw };
+      const { signal } = asked;
+      const query = { categories: categoriesOf(categories), startTime, endTime, raw, signal };
       const [state] = await states.read([urn]);
       // The entity does not exist, or is hidden from the caller.
       if (state === undefined || state.aspects.size === 0) return [];
@@ -104,7 +107,11 @@ interface Query {
   readonly startTime: number;
   readonly endTime: number;
   readonly raw: boolean;
+  readonly signal: AbortSignal | undefined;
 }
+
+const disconnected = (): CatalogError =>
+  new CatalogError("unavailable", "the client has disconnected");
 
 /** The changes of one write so far. */
 interface Write {

@@ -62,6 +62,8 @@ export interface ReadingTools {
   readonly withSlot: PastTools["withSlot"];
   /** Limits the number of concurrent reads that hold much memory. */
   readonly withLargeSlot: ConcurrencyLimit;
+  /** The same for timelines, which may take much longer. */
+  readonly withTimelineSlot: ConcurrencyLimit;
   readonly append: Parameters<typeof createRelationships>[0]["append"];
   /**
    * Changes whenever results from the graph may change; undefined while the graph lacks an
@@ -226,7 +228,7 @@ export function createReading(tools: ReadingTools, ports: ReadPorts, everything 
       decode: parts.decode,
       addresses,
       states,
-      withLargeSlot: tools.withLargeSlot,
+      withLargeSlot: tools.withTimelineSlot,
     }),
     ...changes,
     pollChanges: createPoll({ ...polling(tools), changes }),

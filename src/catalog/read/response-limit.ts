@@ -4,8 +4,8 @@ import { CatalogError } from "../../core/errors.ts";
 /** Bytes, or characters, of the values of a response. */
 export const responseBytesMax = 128 * 1024 * 1024;
 
-/** Entities that are read at once. */
-export const readMax = 500;
+/** Entities that are read at once: with large values, they are in memory before the limit applies. */
+export const readMax = 50;
 
 export const tooLarge = (count: number): CatalogError =>
   new CatalogError(

@@ -3,15 +3,14 @@
  * them. They are sent in pieces, so that no response delays others, and only one piece is copied at a
  * time. A client that reads nothing is disconnected.
  */
-import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import { CatalogError } from "../../core/errors.ts";
 import { collectGarbage, GARBAGE_BYTES } from "../../lib/collect-garbage.ts";
 import { isRead } from "../request/is-read.ts";
 
 /** Smaller responses are not counted. */
-const smallMax = 1024 * 1024;
+export const smallMax = 1024 * 1024;
 /** Characters or bytes of a piece. */
 const PIECE = 256 * 1024;
 
@@ -24,21 +23,27 @@ export interface ResponseLimits {
 
 export const responseLimits: ResponseLimits = {
   bytesMax: 128 * 1024 * 1024,
-  stalledMsMax: 120_000,
+  stalledMsMax: 60_000,
 };
 
 /** Rejects reads with `unavailable` beyond the limit. To be added after the hook that compresses. */
 export function limitLargeResponses(app: FastifyInstance, limits: ResponseLimits): void {
   let held = 0;
 
-  function count(size: number, response: ServerResponse): void {
+  function count(size: number, { raw }: FastifyReply): void {
+    const { socket } = raw.req;
+    // The client has disconnected: there is no further "close".
+    if (socket.destroyed) return;
     held += size;
-    response.once("close", () => {
+    // A response that waits for an earlier one on its connection ends with the connection.
+    for (const one of [raw, socket]) one.on("close", release);
+    function release(): void {
+      for (const one of [raw, socket]) one.off("close", release);
       held -= size;
       if (size > GARBAGE_BYTES) collectGarbage("regular");
-    });
-    // Node.js closes a connection without progress.
-    response.setTimeout(limits.stalledMsMax);
+    }
+    // Node.js closes a connection without progress in this time, or in the next.
+    raw.setTimeout(limits.stalledMsMax);
   }
 
   app.addHook<unknown>("onSend", (request, reply, payload, done) => {
@@ -55,8 +60,9 @@ export function limitLargeResponses(app: FastifyInstance, limits: ResponseLimits
       done(noRoom(held, limits.bytesMax));
       return;
     }
-    count(text.length, reply.raw);
-    reply.header("content-length", String(Buffer.byteLength(text)));
+    count(text.length, reply);
+    // The length of a large text in bytes would take long to count.
+    if (typeof text !== "string") reply.header("content-length", String(text.length));
     done(null, Readable.from(piecesOf(text), { objectMode: false }));
   });
 }

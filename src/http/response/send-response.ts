@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { CatalogError } from "../../core/errors.ts";
 import { AmbiguousRequest } from "../hooks/host-check.ts";
+import { smallMax } from "../hooks/large-responses.ts";
 import { type Access, rejectionFor } from "../request/caller/authenticate.ts";
 import { errorHeaderOf, type Protocol } from "../request/protocol.ts";
 import type { ApiResponse, Endpoint, FileBody } from "../schemas/endpoint.ts";
@@ -52,6 +53,10 @@ export function createResponses(
       form,
     });
     speak(reply, state?.protocol);
+    // Those of the response that the error replaces.
+    for (const name of ["content-encoding", "content-length", "etag", "cache-control"]) {
+      reply.removeHeader(name);
+    }
     // The framework would close the connection while the client still sends its body, which would hide
     // the response. The rest of the body is discarded, up to the time limit of requests.
     reply.removeHeader("connection");
@@ -177,10 +182,12 @@ function unlessMatched(
   const reads = request.method === "GET" || request.method === "HEAD";
   if (!reads || keep === false || body === undefined || reply.statusCode !== 200) return body;
   if (request.state !== null) request.state.fixed = fixed;
-  const entityTag = fixed?.entityTag ?? entityTagOf(body);
-  reply.header("etag", entityTag);
   // A cache may keep the response, but asks for it again before each use.
   reply.header("cache-control", "private, no-cache");
+  // The tag of a large text would take long to compute.
+  if (fixed === undefined && body.length > smallMax) return body;
+  const entityTag = fixed?.entityTag ?? entityTagOf(body);
+  reply.header("etag", entityTag);
   const known = request.headers["if-none-match"];
   if (known === undefined || request.method === "HEAD" || !matchesTag(known, entityTag))
     return body;

@@ -85,7 +85,7 @@ const timelineAt = (path: string, name: string): Endpoint => ({
     { code: "malformed", when: "the urn does not parse, or a category is missing or unknown" },
     { code: "not_found", when: "the urn is of a type that the model does not have" },
   ],
-  async handle({ path: { urn = "" }, parameters }, { catalog }) {
+  async handle({ path: { urn = "" }, parameters, signal }, { catalog }) {
     const { categories, startTime, endTime, raw } = parameters as Query;
     const transactions = await catalog.getTimeline({
       urn,
@@ -93,6 +93,7 @@ const timelineAt = (path: string, name: string): Endpoint => ({
       categories: categories.flatMap((one) => one.split(",")),
       startTime: startTime === undefined || startTime < 0 ? undefined : startTime,
       endTime: endTime === undefined || endTime <= 0 ? undefined : endTime,
+      signal: signal?.(),
     });
     return { json: JSON.stringify(transactions.map(shown)), keep: false };
   },
