@@ -24,7 +24,7 @@ const long: readonly string[] = [
   "test/plugins/**",
   "test/e2e/{verify,verify-structure,verify-moved,verify-unknown,model-change}.test.ts",
   "test/e2e/{damaged-indexes,parked-values}.test.ts",
-  "test/cli/{catalog-commands,operator-commands,program,refused-starts,terminal}.test.ts",
+  "test/cli/{catalog-commands,operator-commands,program,rejected-starts,terminal}.test.ts",
   "test/adapter/{eventstoredb-*,sqlite-search-merging,sqlite-search-oracle}.test.ts",
   "test/auth/{attacks,large-hierarchies,nodes,sign-in}.test.ts",
   "test/{catalog/as-of,graphql/{coverage-page,many-at-once,move},install}.test.ts",

@@ -19,7 +19,7 @@ const longest: readonly RegExp[] = [
   /\/e2e\/(rebuild|verify\.)/,
   /\/(adapter|e2e)\//,
   /\/(projector\/.*(servers|elasticsearch)|auth\/(attacks|kafka|nodes)|graphql\/move|support\/)/,
-  /\/(catalog\/(as-of|rollback)|cli\/(operator|program|refused))/,
+  /\/(catalog\/(as-of|rollback)|cli\/(operator|program|rejected))/,
   /./,
 ];
 

@@ -306,7 +306,7 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
   test("an event that is too large for a message is named, and the events before it are sent", async () => {
     const events = eventsFrom(1, 10);
     const large = eventAt(position(22), urnOf(99), "x".repeat(1_100_000));
-    const refused = {
+    const rejected = {
       code: "too_large",
       message: expect.stringMatching(
         /^the event of "urn:li:dataset.*table99.*" at position 22 has 11\d{5} bytes/,
@@ -316,9 +316,9 @@ describe.skipIf("skipped" in store)(`feed to ${storeTitle("kafka", store)}`, () 
     const sink = await open();
     await space.limit(topics.versioned, 1_000_000);
     // The broker reports a lower limit than the feed read at its start.
-    await expect(sink.apply([...events, large], position(30))).rejects.toMatchObject(refused);
+    await expect(sink.apply([...events, large], position(30))).rejects.toMatchObject(rejected);
     expect(await sink.position()).toBe(START);
-    await expect(sink.apply([...events, large], position(30))).rejects.toMatchObject(refused);
+    await expect(sink.apply([...events, large], position(30))).rejects.toMatchObject(rejected);
     expect(await sink.position()).toBe(endOf(events));
     await space.limit(topics.versioned, 2_000_000);
     await sink.apply([...events, large], position(30));

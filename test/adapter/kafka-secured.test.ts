@@ -94,8 +94,8 @@ describe.skipIf("skipped" in store)(`with users and TLS, ${storeTitle("kafka", s
 
     await revoke([AclResourceTypes.TOPIC]);
     const more = () => sink.apply(events.slice(20), end(40));
-    const refused = await more().catch((error: unknown) => error);
-    expect(refused).toMatchObject({
+    const rejected = await more().catch((error: unknown) => error);
+    expect(rejected).toMatchObject({
       code: "unavailable",
       hint: expect.stringMatching(/Grant the user of ANNALS_KAFKA the missing permission/),
     });
@@ -125,9 +125,9 @@ describe.skipIf("skipped" in store)(`with users and TLS, ${storeTitle("kafka", s
     ],
   ])("the error for %s names the cause, and shows no password", async (_, change, hint) => {
     const url = change(kafkaAs(space.url, "annals"));
-    const refused = await checkKafka(place(url)).catch((error: unknown) => error);
-    expect(refused).toMatchObject({ code: "unavailable", hint: expect.stringMatching(hint) });
-    expect(JSON.stringify(refused)).not.toMatch(/secret|wrong/);
+    const rejected = await checkKafka(place(url)).catch((error: unknown) => error);
+    expect(rejected).toMatchObject({ code: "unavailable", hint: expect.stringMatching(hint) });
+    expect(JSON.stringify(rejected)).not.toMatch(/secret|wrong/);
   });
 
   test("a certificate of an unknown authority is rejected", async () => {

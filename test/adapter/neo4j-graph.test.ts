@@ -293,9 +293,9 @@ describe.skipIf("skipped" in store)(title, () => {
     test("a graph of another release is rejected with the fix", async () => {
       await (await sinkOf()).apply([writeOf(1, dataset("a"), [ada])], position(1));
       await place.ask(`MATCH (v:${place.name}_graph) SET v.version = 99`);
-      const refused = { code: "unavailable", hint: expect.stringContaining("rebuild graph") };
-      await expect((await readerOf()).neighbours(near(ada))).rejects.toMatchObject(refused);
-      await expect(place.openSink()).rejects.toMatchObject(refused);
+      const rejected = { code: "unavailable", hint: expect.stringContaining("rebuild graph") };
+      await expect((await readerOf()).neighbours(near(ada))).rejects.toMatchObject(rejected);
+      await expect(place.openSink()).rejects.toMatchObject(rejected);
       const rebuilt = await place.openSink({ bulk: true });
       await rebuilt.apply([], position(1));
       await rebuilt.close("keep");
@@ -348,8 +348,8 @@ describe("a graph in a server that cannot be reached", () => {
 
   test("an invalid address is rejected at once", async () => {
     for (const wrong of ["bolt:/nothing", "http://ada:s3cret@host", "host:7687", ""]) {
-      const refused = openNeo4jGraphReader({ url: wrong, name: "nowhere" });
-      await expect(refused).rejects.toMatchObject({
+      const rejected = openNeo4jGraphReader({ url: wrong, name: "nowhere" });
+      await expect(rejected).rejects.toMatchObject({
         code: "invalid",
         message: expect.not.stringContaining(secret),
       });

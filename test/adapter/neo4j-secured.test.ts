@@ -47,8 +47,8 @@ describe.skipIf("skipped" in store)(`with users and TLS, ${storeTitle("neo4j", s
       /user|password/i,
     ],
   ])("the error for %s names the fix, and shows no password", async (_, place, hint) => {
-    const refused = await checkNeo4j({ ...place, name }).catch((error: unknown) => error);
-    expect(refused).toMatchObject({ code: "unavailable", hint: expect.stringMatching(hint) });
-    expect(JSON.stringify(refused)).not.toMatch(/annals-test|wrong-one/);
+    const rejected = await checkNeo4j({ ...place, name }).catch((error: unknown) => error);
+    expect(rejected).toMatchObject({ code: "unavailable", hint: expect.stringMatching(hint) });
+    expect(JSON.stringify(rejected)).not.toMatch(/annals-test|wrong-one/);
   });
 });

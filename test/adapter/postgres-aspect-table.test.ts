@@ -602,15 +602,15 @@ describe.skipIf("skipped" in store)(`aspects on ${title}`, () => {
         const reader = await place.openReader();
         await sink.apply(tags(1, 2), position(2));
         await place.change(`UPDATE "${place.place.name}".view SET version = 99`);
-        const refused = expect.objectContaining({
+        const rejected = expect.objectContaining({
           code: "unavailable",
           message:
             'the view "aspects" was created by a newer release (its tables have version 99, this release has 2)',
           hint: expect.stringContaining("rebuild aspects"),
         });
-        await expect(sink.apply(tags(3, 4), position(4))).rejects.toEqual(refused);
-        await expect(reader.countAspect("tagKey")).rejects.toEqual(refused);
-        await expect(place.openSink()).rejects.toEqual(refused);
+        await expect(sink.apply(tags(3, 4), position(4))).rejects.toEqual(rejected);
+        await expect(reader.countAspect("tagKey")).rejects.toEqual(rejected);
+        await expect(place.openSink()).rejects.toEqual(rejected);
         await place.change(`UPDATE "${place.place.name}".view SET version = 2`);
         await sink.apply(tags(3, 4), position(4));
         expect(await reader.countAspect("tagKey")).toBe(4);

@@ -212,7 +212,7 @@ describe("nodes that start at the same time", () => {
 
   test("a log that takes no writes rejects them at once", async () => {
     let asked = 0;
-    const refused = writeBuiltInEntities([one], {
+    const rejected = writeBuiltInEntities([one], {
       log: { readStream: async () => [] },
       catalog: {
         async ingest() {
@@ -221,7 +221,7 @@ describe("nodes that start at the same time", () => {
         },
       },
     });
-    await expect(refused).rejects.toThrow("the disk is full");
+    await expect(rejected).rejects.toThrow("the disk is full");
     expect(asked).toBe(1);
   });
 });

@@ -268,10 +268,10 @@ describe.each(startedLogs)("on the %s log,", (_, startLog) => {
     });
 
     test("a rollback of no single run is rejected, and one of an unknown run changes nothing", async () => {
-      const refused = await service.client.call("POST", "/runs?action=rollback", {
+      const rejected = await service.client.call("POST", "/runs?action=rollback", {
         ...{ runId: "no-run-id-provided", dryRun: true },
       });
-      expect([refused.status, refused.body.code]).toEqual([400, "malformed"]);
+      expect([rejected.status, rejected.body.code]).toEqual([400, "malformed"]);
       // DataHub's clients may send unknown parameters.
       const misspelt = await service.client.call(
         "POST",

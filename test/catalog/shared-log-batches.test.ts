@@ -175,11 +175,11 @@ test("responses match the log under races and dropped connections", time, async 
   }
   const written = answered.filter(({ status }) => status === 200).map(({ name }) => name);
   expect(written.length).toBeGreaterThan(15);
-  const refused = new Set(answered.filter(({ status }) => status !== 200).map(({ name }) => name));
+  const rejected = new Set(answered.filter(({ status }) => status !== 200).map(({ name }) => name));
   for (const urn of urns) {
     // A value that another writer repeated equals the value before it; a rejected value may be in the log.
     const changes = names(urn).filter((name, n, all) => name !== all[n - 1]);
-    expect(changes.filter((name) => !refused.has(String(name)))).toEqual(["0", ...written]);
+    expect(changes.filter((name) => !rejected.has(String(name)))).toEqual(["0", ...written]);
     expect(new Set(changes).size).toBe(changes.length);
   }
   const heads = urns.map((urn) => revision(changesOf(urn).length - 1));

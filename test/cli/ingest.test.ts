@@ -114,7 +114,7 @@ test("records about one urn arrive in the order of the files, despite concurrenc
 
 test("only the invalid records are reported, with file, number, urn and cause", async () => {
   await using catalog = await openRecordingCatalog({
-    refuse: (members) => {
+    reject: (members) => {
       const bad = members.findIndex(({ urn }) => urn.includes("bad"));
       if (bad < 0) return undefined;
       return { status: 422, message: `member ${bad}: tag "${members[bad]?.urn}" is bad` };
@@ -200,7 +200,7 @@ test("an unclosed array is reported, and the records before it and in other file
 
 test("a request is repeated after 429 and 503, with the same idempotency key", async () => {
   await using catalog = await openRecordingCatalog({
-    refuse: (_, attempt) =>
+    reject: (_, attempt) =>
       attempt < 2 ? { status: attempt === 0 ? 429 : 503, message: "later" } : undefined,
   });
   const file = fileOf(JSON.stringify([proposal(1), proposal(2)]));
@@ -217,7 +217,7 @@ test("a request is repeated after 429 and 503, with the same idempotency key", a
 
 test("a run ends when the server stays unavailable, and reports the ingested records", async () => {
   await using catalog = await openRecordingCatalog({
-    refuse: ([first]) =>
+    reject: ([first]) =>
       first?.urn === tagUrn("last") ? { status: 503, message: "disk full" } : undefined,
   });
   const file = fileOf([1, 2, "last"].map((n) => JSON.stringify(proposal(n))).join("\n"));
@@ -262,7 +262,7 @@ test("nothing is sent when one of the files cannot be read", async () => {
 test("an interrupted run stops and reports the ingested records", async () => {
   const controller = new AbortController();
   await using catalog = await openRecordingCatalog({
-    refuse: (_, attempt) => {
+    reject: (_, attempt) => {
       if (attempt === 3) controller.abort(new Error("interrupted"));
       return undefined;
     },
@@ -282,7 +282,7 @@ test("an interrupted run stops and reports the ingested records", async () => {
 
 test("a long error message is cut to one line with the number of missing characters", async () => {
   const message = "x".repeat(5_000);
-  await using catalog = await openRecordingCatalog({ refuse: () => ({ status: 422, message }) });
+  await using catalog = await openRecordingCatalog({ reject: () => ({ status: 422, message }) });
   const file = fileOf(JSON.stringify([proposal(1)]));
   const { code, notes } = await run({ files: [file], server: catalog.address });
   expect(code).toBe(1);

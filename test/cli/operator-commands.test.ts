@@ -61,9 +61,9 @@ describe("annals status", () => {
   test("requires a valid token and a service that answers", async () => {
     const file = join(service.directory, "wrong.token");
     writeFileSync(file, "none");
-    const refused = await run("status", "--token-file", file);
-    expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain("--token-file");
+    const rejected = await run("status", "--token-file", file);
+    expect(rejected.code).toBe(2);
+    expect(rejected.stderr).toContain("--token-file");
     const nobody = ["status", "--server", "http://127.0.0.1:9", "--data", service.directory];
     const silent = await start(process.execPath, [annals, ...nobody]).ended;
     expect(silent.code).toBe(1);

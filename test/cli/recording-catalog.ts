@@ -28,13 +28,13 @@ export interface RecordingCatalog extends AsyncDisposable {
 
 export interface Answers {
   /** The rejection of a write; undefined: the write is accepted. */
-  readonly refuse?: (members: readonly Member[], attempt: number) => Refusal | undefined;
+  readonly reject?: (members: readonly Member[], attempt: number) => Rejection | undefined;
   readonly config?: Readonly<Record<string, unknown>>;
   /** Message of a /health with status 503; undefined: the service is healthy. */
   readonly healthError?: () => string | undefined;
 }
 
-export interface Refusal {
+export interface Rejection {
   readonly status: number;
   readonly message: string;
   readonly retryAfter?: string;
@@ -56,19 +56,19 @@ export async function openRecordingCatalog(answers: Answers = {}): Promise<Recor
       return;
     }
     const members = membersOf(path, JSON.parse(await textOf(request)));
-    const refusal = answers.refuse?.(members, received.length);
-    const status = refusal?.status ?? 200;
+    const rejection = answers.reject?.(members, received.length);
+    const status = rejection?.status ?? 200;
     const idempotencyKey = String(request.headers["idempotency-key"]);
     received.push({ path, idempotencyKey, members, status });
-    if (refusal === undefined) {
+    if (rejection === undefined) {
       position += members.length;
       response.setHeader("x-annals-position", position);
       response.end('{"value":"success"}');
       return;
     }
-    if (refusal.retryAfter !== undefined) response.setHeader("retry-after", refusal.retryAfter);
+    if (rejection.retryAfter !== undefined) response.setHeader("retry-after", rejection.retryAfter);
     response.writeHead(status, { "content-type": "application/json" });
-    response.end(JSON.stringify({ status, message: refusal.message, exceptionClass: "x" }));
+    response.end(JSON.stringify({ status, message: rejection.message, exceptionClass: "x" }));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;

@@ -113,8 +113,8 @@ test.each([
   using directory = temporaryDirectory();
   const file = join(directory.path, "mixed.token");
   writeFileSync(file, content);
-  const refused = failureOf(() => tokenIn(file, "Name another file with --token-file"));
-  expect(refused).toMatchObject({
+  const rejected = failureOf(() => tokenIn(file, "Name another file with --token-file"));
+  expect(rejected).toMatchObject({
     code: "invalid",
     text: `the file "${file}" does not hold one token alone. A token is one line of letters, digits and signs without blanks: write nothing else into the file. Name another file with --token-file`,
   });

@@ -20,11 +20,11 @@ function answering(...replies: readonly (Response | Error)[]) {
   return { sent, send };
 }
 
-const refused = new TypeError("fetch failed");
+const unreachable = new TypeError("fetch failed");
 const fast = { retryDelayMs: 1 };
 
 test("a read is sent again after 503 and after a lost connection", async () => {
-  const { sent, send } = answering(reply(503), refused);
+  const { sent, send } = answering(reply(503), unreachable);
   const response = await retryingFetch(send, fast)(new Request(`${address}/config`));
   expect([response.status, sent.length]).toEqual([200, 3]);
 });
@@ -40,15 +40,15 @@ test("a write without an idempotency key is sent again after 429 alone", async (
   const write = () => new Request(address, { method: "POST", body: "{}" });
   const unavailable = answering(reply(503));
   expect((await retryingFetch(unavailable.send, fast)(write())).status).toBe(503);
-  const lost = answering(refused);
-  await expect(retryingFetch(lost.send, fast)(write())).rejects.toBe(refused);
+  const lost = answering(unreachable);
+  await expect(retryingFetch(lost.send, fast)(write())).rejects.toBe(unreachable);
   const limited = answering(reply(429));
   expect((await retryingFetch(limited.send, fast)(write())).status).toBe(200);
   expect(await limited.sent[1]?.text()).toBe("{}");
 });
 
 test("a proposal has one idempotency key in all of its attempts", async () => {
-  const { sent, send } = answering(refused, reply(503));
+  const { sent, send } = answering(unreachable, reply(503));
   const client = createAnnalsClient({ address, fetch: send, ...fast });
   await client.POST("/entities?action=delete", { body: { urn: "urn:li:tag:x" } });
   const keys = new Set(sent.map(({ headers }) => headers.get("idempotency-key")));

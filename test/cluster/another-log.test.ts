@@ -65,11 +65,11 @@ describe.skipIf(urls.length < names.length)("views in servers", { timeout: 400_0
     await service.restart(async () => cpSync(log, backup));
     for (let n = 0; n < 5; n++) await upsert(`lost${n}`);
     await settled();
-    const refused = service.restart(async () => {
+    const rejected = service.restart(async () => {
       for (const end of ["-wal", "-shm"]) rmSync(`${log}${end}`, { force: true });
       cpSync(backup, log);
     });
-    await expect(refused).rejects.toThrow(/but the log ends at \d+/);
+    await expect(rejected).rejects.toThrow(/but the log ends at \d+/);
 
     const config = readConfig({ ...flags, data: service.directory }, {});
     await rebuild(config, { views: [], onProgress: () => {}, logger: createLogger("silent") });

@@ -62,8 +62,8 @@ describe.skipIf(missing)("a catalog with failing stores", () => {
     await cluster.caughtUp(node);
     await own.neo4j.kill();
     await write(5);
-    const refused = await ownedCount();
-    expect(refused).toMatchObject({
+    const rejected = await ownedCount();
+    expect(rejected).toMatchObject({
       status: 503,
       body: { message: expect.stringMatching(/graph/) },
     });

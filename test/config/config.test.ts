@@ -10,14 +10,14 @@ import { type Setting, settingKeys, settings, variableOf } from "../../src/confi
 import { CatalogError } from "../../src/core/errors.ts";
 
 /** The error text of a start with these settings. */
-function refusal(flags: Flags, environment: Environment): string {
+function rejection(flags: Flags, environment: Environment): string {
   try {
     readConfig(flags, environment);
   } catch (error) {
     if (error instanceof CatalogError) return error.text;
     throw error;
   }
-  return "not refused";
+  return "not rejected";
 }
 
 describe("settings", () => {
@@ -174,17 +174,17 @@ describe("settings", () => {
 
 describe("the error of a wrong setting", () => {
   test("an error lists the names near an unknown variable", () => {
-    expect(refusal({}, { ANNALS_PROT: "9000" })).toContain(
+    expect(rejection({}, { ANNALS_PROT: "9000" })).toContain(
       'the environment sets "ANNALS_PROT", which is not a setting. Did you mean "ANNALS_PORT"',
     );
-    expect(refusal({}, { ANNALS_ZZZZZZZZZZ: "1" })).toContain("annals -- settings");
+    expect(rejection({}, { ANNALS_ZZZZZZZZZZ: "1" })).toContain("annals -- settings");
   });
 
   test("an error has the name, the value and the allowed values", () => {
-    expect(refusal({}, { ANNALS_PORT: "http" })).toBe(
+    expect(rejection({}, { ANNALS_PORT: "http" })).toBe(
       'ANNALS_PORT cannot be "http". Allowed: a whole number from 0 to 65,535',
     );
-    expect(refusal({ port: "65536" }, {})).toBe(
+    expect(rejection({ port: "65536" }, {})).toBe(
       '--port cannot be "65536". Allowed: a whole number from 0 to 65,535',
     );
   });
@@ -202,7 +202,7 @@ describe("the error of a wrong setting", () => {
     ["projectorLagMax", "0"],
     ["logLevel", "INFO"],
   ] as const)("%s: %j", (key, given) => {
-    expect(refusal({ [key]: given }, {})).toContain(`cannot be "${given}"`);
-    expect(refusal({}, { [variableOf(key)]: given })).toContain(`${variableOf(key)} cannot be`);
+    expect(rejection({ [key]: given }, {})).toContain(`cannot be "${given}"`);
+    expect(rejection({}, { [variableOf(key)]: given })).toContain(`${variableOf(key)} cannot be`);
   });
 });

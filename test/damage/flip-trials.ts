@@ -135,7 +135,7 @@ async function tryFlip(catalog: FlippedCatalog, flip: Flip): Promise<Trial> {
   if (!records.every((line, n) => now[n] === line)) {
     return end(lost, "records of the log are not what they were");
   }
-  const noticed = found > 0 || repaired || first.refused !== undefined;
+  const noticed = found > 0 || repaired || first.rejected !== undefined;
   if (!noticed && first.wrong.length > 0) {
     return end("silent", `no difference was found, wrong: ${first.wrong.join("; ")}`);
   }
@@ -144,13 +144,13 @@ async function tryFlip(catalog: FlippedCatalog, flip: Flip): Promise<Trial> {
   if (second.wrong.length > 0) {
     return end("silent", `wrong after the repair: ${second.wrong.join("; ")}`);
   }
-  if (second.refused !== undefined) return end("rejected", second.refused);
-  return end("repaired", [first.refused, ...first.wrong, `${found} differences`].join("; "));
+  if (second.rejected !== undefined) return end("rejected", second.rejected);
+  return end("repaired", [first.rejected, ...first.wrong, `${found} differences`].join("; "));
 }
 
 interface Served {
   /** Error of the start or of the first rejected request. */
-  readonly refused: string | undefined;
+  readonly rejected: string | undefined;
   readonly wrong: readonly string[];
   /** Urns of accepted writes. */
   readonly accepted: readonly string[];
@@ -172,17 +172,17 @@ async function serve(
     });
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error;
-    return { refused: error.text, wrong: [], accepted: [], reported };
+    return { rejected: error.text, wrong: [], accepted: [], reported };
   }
   try {
     const client = createClient(service.address());
     const answers = await ask(client, catalog.token);
-    let refused: string | undefined;
+    let rejected: string | undefined;
     const wrong: string[] = [];
     for (const [question, answer] of answers) {
       const right = catalog.answers.get(question);
       if (right === undefined || answer === right) continue;
-      if (isRefusal(answer)) refused ??= `${question}: ${answer}`;
+      if (isRejection(answer)) rejected ??= `${question}: ${answer}`;
       else wrong.push(`${question}: ${answer.slice(0, 300)}`);
     }
     const kept = await haveWritten(client, before);
@@ -192,15 +192,15 @@ async function serve(
     wrong.push(
       ...accepted.filter((urn) => !there.includes(urn)).map((urn) => `${urn} is not read`),
     );
-    if (accepted.length < 2) refused ??= "a write";
-    return { refused, wrong, accepted, reported };
+    if (accepted.length < 2) rejected ??= "a write";
+    return { rejected, wrong, accepted, reported };
   } finally {
     await service.close();
   }
 }
 
 /** True for errors of the service, and for a token that it no longer accepts. */
-const isRefusal = (answer: string): boolean => /^(5\d\d|401) /.test(answer);
+const isRejection = (answer: string): boolean => /^(5\d\d|401) /.test(answer);
 
 interface Repaired {
   readonly found: number;

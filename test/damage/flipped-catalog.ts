@@ -150,8 +150,8 @@ export async function haveWritten(
   const found: string[] = [];
   for (const urn of urns) {
     const { status, body } = await client.get(`/entitiesV2/${encoded(urn)}`);
-    const refused = status >= 500;
-    if (refused || body.aspects?.tagProperties?.value.name === written.name) found.push(urn);
+    const rejected = status >= 500;
+    if (rejected || body.aspects?.tagProperties?.value.name === written.name) found.push(urn);
   }
   return found;
 }

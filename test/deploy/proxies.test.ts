@@ -259,9 +259,9 @@ describe.each([nginx, caddy, traefik])("behind $name", (proxy) => {
     const headers = { ...token(), "Content-Encoding": "gzip" };
     expect((await send(port, { ...question, headers, body: gzipSync(large) })).status).toBe(200);
     const body = gzipSync(bodyOf(bodyBytesMax + 1_000));
-    const refused = await send(port, { ...question, headers, body });
-    expect(refused.status).toBe(413);
-    expect(JSON.parse(refused.text)).toMatchObject({ status: 413, code: "too_large" });
+    const rejected = await send(port, { ...question, headers, body });
+    expect(rejected.status).toBe(413);
+    expect(JSON.parse(rejected.text)).toMatchObject({ status: 413, code: "too_large" });
   });
 
   test("a target of 40,000 characters reaches the service", async () => {

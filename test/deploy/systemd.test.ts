@@ -55,8 +55,8 @@ test("the command of the unit starts the service and stops it with the exit code
   expect(readFileSync(join(places["%S"], "annals", "operator.token"), "utf8")).not.toBe("");
 
   const wrong = { ...own, [variableOf("port")]: "many" };
-  const refused = await start(process.execPath, program, wrong).ended;
-  expect(refused.code).toBe(Number(firstOf("RestartPreventExitStatus")));
+  const rejected = await start(process.execPath, program, wrong).ended;
+  expect(rejected.code).toBe(Number(firstOf("RestartPreventExitStatus")));
 });
 
 test("systemd waits longer for the end than the service waits for its requests", () => {

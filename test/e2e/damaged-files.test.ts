@@ -214,10 +214,10 @@ async function askAll(
   client: ReturnType<typeof createClient>,
   unavailable: "never" | "perhaps",
 ): Promise<boolean> {
-  let refused = false;
+  let rejected = false;
   const check = (answer: Answer, right: (body: Answer["body"]) => void): void => {
     if (unavailable === "perhaps" && answer.status === 503) {
-      refused = true;
+      rejected = true;
       return;
     }
     expect(answer.status).toBe(200);
@@ -247,7 +247,7 @@ async function askAll(
   check(await client.call("POST", "/entities?action=search", search), (body) =>
     expect(body).toMatchObject({ value: { numEntities: 1 } }),
   );
-  return refused;
+  return rejected;
 }
 
 test.each(changes)(
@@ -349,9 +349,9 @@ test("views of an older release are rebuilt, or with --on-model-change refuse na
     database.exec("PRAGMA user_version = 0; DROP TABLE IF EXISTS event; DROP TABLE IF EXISTS edge");
     database.close();
   }
-  const refusing = { port: "0", data: directory.path, onModelChange: "refuse" } as const;
+  const flags = { port: "0", data: directory.path, onModelChange: "refuse" } as const;
   const logger = createLogger("silent");
-  await expect(openService(readConfig(refusing, {}), { logger })).rejects.toMatchObject({
+  await expect(openService(readConfig(flags, {}), { logger })).rejects.toMatchObject({
     message: expect.stringMatching(/the view "\w+" was built by an older release/),
     hint: expect.stringMatching(/annals -- rebuild \w+/),
   });

@@ -148,13 +148,13 @@ describe.each([0xff, 0x00])("a view overwritten with %i", (byte) => {
     await using service = await filled();
     for (const view of views) {
       const file = join(service.directory, `${view}.sqlite`);
-      let refusal = "";
+      let rejection = "";
       await service
         .restart(async () => damagePages(file, byte, true))
         .catch((error: CatalogError) => {
-          refusal = error.text;
+          rejection = error.text;
         });
-      if (refusal !== "") expect(refusal).toContain(`rebuild ${view}`);
+      if (rejection !== "") expect(rejection).toContain(`rebuild ${view}`);
       else {
         for (const name of views) {
           const { status, right, message } = await ask(name, service.client);
@@ -217,9 +217,9 @@ describe("a flipped bit in the log", () => {
     }
     expect((await client.upsert(urnOf(12), "tagProperties", { name: "again" })).status).toBe(200);
     const operator = operatorOf(service);
-    const refused = await operator.act("restoreIndices", { urn: urnOf(12) });
-    expect(refused.status).toBe(503);
-    expect(refused.body.message).toContain(`log is damaged at position ${position}`);
+    const rejected = await operator.act("restoreIndices", { urn: urnOf(12) });
+    expect(rejected.status).toBe(503);
+    expect(rejected.body.message).toContain(`log is damaged at position ${position}`);
     expect(await operator.value("restoreIndices", { urn: urnOf(13) })).toContain("rowsMigrated=2");
     await caughtUp(service);
     const { body } = await client.get(`/entitiesV2/${encoded(urnOf(12))}`);

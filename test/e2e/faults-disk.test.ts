@@ -31,7 +31,7 @@ async function write(client: Client, n: number, acknowledged: Acknowledged) {
   return reply;
 }
 
-async function writeUntilRefused(client: Client, acknowledged: Acknowledged) {
+async function writeUntilRejected(client: Client, acknowledged: Acknowledged) {
   for (let n = 0; n < writesMax; n++) {
     const reply = await write(client, n, acknowledged);
     if (reply.status !== 200) return reply;
@@ -41,13 +41,13 @@ async function writeUntilRefused(client: Client, acknowledged: Acknowledged) {
 
 /** Expects every acknowledged value. With `busy`, a response may be 503 instead. */
 async function findAll(client: Client, acknowledged: Acknowledged, busy = false): Promise<number> {
-  let refused = 0;
+  let rejected = 0;
   for (const [urn, n] of acknowledged) {
     const { status, body } = await client.get(`/entitiesV2/${encoded(urn)}`);
-    if (busy && status === 503) refused++;
+    if (busy && status === 503) rejected++;
     else expect([urn, body.aspects?.tagProperties?.value.name]).toEqual([urn, `${n}`]);
   }
-  return refused;
+  return rejected;
 }
 
 const healthOf = (client: Client) => client.get("/health");
@@ -82,8 +82,8 @@ describe("the service on a full disk", () => {
     const acknowledged: Acknowledged = new Map();
     await using service = await startService(data, { env: quiet });
     const client = createClient(service.address);
-    const refused = await writeUntilRefused(client, acknowledged);
-    expect(refused).toMatchObject({ status: 503, body: { code: "unavailable" } });
+    const rejected = await writeUntilRejected(client, acknowledged);
+    expect(rejected).toMatchObject({ status: 503, body: { code: "unavailable" } });
     expect(acknowledged.size).toBeGreaterThan(50);
     expect((await client.get("/health/live")).status).toBe(200);
     await expect.poll(async () => (await healthOf(client)).body.message).toMatch(/full/);
@@ -104,7 +104,7 @@ describe("the service on a full disk", () => {
     const data = join(disk.path, "data");
     const acknowledged: Acknowledged = new Map();
     await using service = await startService(data, { env: quiet });
-    await writeUntilRefused(createClient(service.address), acknowledged);
+    await writeUntilRejected(createClient(service.address), acknowledged);
     await service.stop("SIGKILL");
     disk.fill();
     await using again = await startService(data, { env: { ANNALS_LOG_LEVEL: "error" } });
@@ -171,8 +171,8 @@ test("a file size limit rejects writes with the cause, and writes resume without
   for (let n = 0; n < 20; n++) await write(client, n, acknowledged);
   const { size } = statSync(join(directory.path, "log.sqlite-wal"));
   limitFiles(service.pid, size + 1_000_000);
-  const refused = await writeUntilRefused(client, acknowledged);
-  expect(refused).toMatchObject({ status: 503, body: { code: "unavailable" } });
+  const rejected = await writeUntilRejected(client, acknowledged);
+  expect(rejected).toMatchObject({ status: 503, body: { code: "unavailable" } });
   expect((await healthOf(client)).status).toBe(503);
   await findAll(client, acknowledged, true);
   limitFiles(service.pid, undefined);
@@ -215,9 +215,9 @@ test("a write whose fsync fails is not acknowledged, and acknowledged writes sta
   for (let n = 0; n < 100; n++) expect((await write(client, n, acknowledged)).status).toBe(200);
   fsync.fail(true);
   for (let n = 100; n < 110; n++) {
-    const refused = await write(client, n, acknowledged);
-    expect(refused.status).toBe(503);
-    expect(refused.body.message).toContain("could not be written");
+    const rejected = await write(client, n, acknowledged);
+    expect(rejected.status).toBe(503);
+    expect(rejected.body.message).toContain("could not be written");
   }
   expect((await healthOf(client)).body.message).toMatch(/could not be written/);
   await findAll(client, acknowledged, true);

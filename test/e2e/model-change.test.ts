@@ -101,10 +101,10 @@ test("stale views answer with a marker until the rebuild that the start begins h
 
 test("stale views reject requests with --on-model-change refuse, and the error names the fix", async () => {
   const started = await start("--model-extension", extension, "--on-model-change", "refuse");
-  const refused = await found(started.client);
-  expect(refused.status).toBe(503);
-  expect(refused.body.message).toContain('the view "search" was built with another model');
-  expect(refused.body.message).toContain("rebuildViews");
+  const rejected = await found(started.client);
+  expect(rejected.status).toBe(503);
+  expect(rejected.body.message).toContain('the view "search" was built with another model');
+  expect(rejected.body.message).toContain("rebuildViews");
   // The annotations do not affect this view.
   const read = await started.client.call("GET", `/entitiesV2/${encodeURIComponent(dataset(1))}`);
   expect(read.status).toBe(200);

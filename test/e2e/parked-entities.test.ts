@@ -196,12 +196,12 @@ async function expectRepaired(view: View, urn: string): Promise<void> {
 
 test("the events of an entity that is parked in timeseries are truncated", async () => {
   const urn = dataset("truncated");
-  const [sound, refused] = [noon, noon + 999];
+  const [sound, rejected] = [noon, noon + 999];
   await described(urn, "sound");
   await operated(urn, sound);
   expect(await found(urn, `lastOperationTime:${sound}`)).toBe(true);
-  rejectRows("timeseries", containing("timeseries", refused));
-  await operated(urn, refused);
+  rejectRows("timeseries", containing("timeseries", rejected));
+  await operated(urn, rejected);
   await parked(urn, "timeseries");
   await check();
   await act.ended(await truncate(sound + 10));

@@ -210,25 +210,28 @@ describe("decoding a proposal", () => {
 
   test("bytes that are not a valid proposal are rejected", async () => {
     const good = frame(16, schemaFile("MetadataChangeProposal"), wire);
-    const refused = (value: Buffer, text: RegExp) =>
+    const expectRejected = (value: Buffer, text: RegExp) =>
       expect(codec.decodeProposal(value)).rejects.toMatchObject({
         code: "malformed",
         message: expect.stringMatching(text),
       });
-    await refused(Buffer.from("{}"), /does not begin with 0/);
-    await refused(Buffer.from([0, 0, 0, 9, 9, 1]), /no schema has the id 2313/);
-    await refused(good.subarray(0, good.length - 3), /is too short|does not match its schema 16/);
-    await refused(Buffer.concat([good, Buffer.from([1])]), /is too long/);
+    await expectRejected(Buffer.from("{}"), /does not begin with 0/);
+    await expectRejected(Buffer.from([0, 0, 0, 9, 9, 1]), /no schema has the id 2313/);
+    await expectRejected(
+      good.subarray(0, good.length - 3),
+      /is too short|does not match its schema 16/,
+    );
+    await expectRejected(Buffer.concat([good, Buffer.from([1])]), /is too long/);
     const { text } = schemaOfTopic(topics.platformEvents);
     const platformEvent = frame(4, JSON.parse(text) as Schema, {
       header: { timestampMillis: 1 },
       name: "n",
       payload: { value: Buffer.from("{}"), contentType: "application/json" },
     });
-    await refused(platformEvent, /schema 4 is not one of proposals/);
+    await expectRejected(platformEvent, /schema 4 is not one of proposals/);
     const aspect = { value: Buffer.from([0xff, 0xfe]), contentType: "application/json" };
     const bad = frame(16, schemaFile("MetadataChangeProposal"), { ...wire, aspect });
-    await refused(bad, /the value of aspect is not UTF-8/);
+    await expectRejected(bad, /the value of aspect is not UTF-8/);
   });
 
   test("a failed proposal is encoded with its error and its original value", async () => {

@@ -155,11 +155,11 @@ describe("compatibility", () => {
     ["BACKWARD", [wider, base], [needing, '"string"']],
     ["FORWARD", [wider, needing], ['"string"']],
     ["FULL", [wider], [needing, '"string"']],
-  ])("the level %s accepts and rejects schemas by its rule", async (level, taken, refused) => {
+  ])("the level %s accepts and rejects schemas by its rule", async (level, taken, incompatible) => {
     const registry = openRegistry();
     await registry.setCompatibility("s", level);
     await registry.register("s", base);
-    for (const one of refused) {
+    for (const one of incompatible) {
       expect(await registry.check("s", one)).not.toEqual([]);
       await expect(registry.register("s", one)).rejects.toEqual(rejected("conflict", 409));
     }

@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 /** The description, the request, the expected status, and the pattern that the message matches. */
-const refused: readonly (readonly [string, unknown, number, RegExp])[] = [
+const rejected: readonly (readonly [string, unknown, number, RegExp])[] = [
   ["a body that is not JSON", '{"proposal": ', 400, /parse/i],
   ["a body that is a list", [1], 400, /./],
   ["a body that is a text", '"x"', 400, /./],
@@ -270,7 +270,7 @@ const refused: readonly (readonly [string, unknown, number, RegExp])[] = [
 ];
 
 describe("a proposal with", () => {
-  test.each(refused)("%s is rejected and changes nothing", async (_, body, status, names) => {
+  test.each(rejected)("%s is rejected and changes nothing", async (_, body, status, names) => {
     const before = await head();
     const reply = await service.client.call("POST", INGEST, body);
     expect(reply.status, JSON.stringify(reply.body)).toBe(status);

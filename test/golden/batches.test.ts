@@ -252,10 +252,10 @@ describe("OpenAPI", () => {
       ],
     });
     const wrong = { ...aspect, platformSchema: { __type: "Nonsense" } };
-    const refused = await service.client.call("POST", "/openapi/entities/v1/", [
+    const rejected = await service.client.call("POST", "/openapi/entities/v1/", [
       { ...body[0], aspect: wrong },
     ]);
-    expect(refused.status).toBe(400);
+    expect(rejected.status).toBe(400);
   });
 });
 

@@ -31,7 +31,7 @@ const write = (urn: string, headers: Headers, more: object = {}) =>
     { proposal: proposal(urn, "tagProperties", { name: `n${++count}` }, more) },
     headers,
   );
-const refused = (message: string, status = 422) => ({
+const rejected = (message: string, status = 422) => ({
   status,
   body: { message: expect.stringContaining(message) },
 });
@@ -54,7 +54,7 @@ describe("conditions in the headers of the request", () => {
     for (const more of [{ asHttp: headers }, { asProposal: headers }]) {
       const reply = await write(urn, more.asHttp ?? {}, { headers: more.asProposal ?? {} });
       if (message !== undefined) {
-        expect(reply).toMatchObject(refused(message));
+        expect(reply).toMatchObject(rejected(message));
         expect(reply.body.failedCondition).toBe(true);
       } else expect(reply.status).toBe(200);
       if (headers["If-Version-Match"] === "2") break;
@@ -64,7 +64,7 @@ describe("conditions in the headers of the request", () => {
   test("are overridden by those of the proposal, in any letter case", async () => {
     const urn = await tagWithTwoValues();
     const headers = { "If-Version-Match": "7" };
-    expect(await write(urn, headers)).toMatchObject(refused("Expected version 7"));
+    expect(await write(urn, headers)).toMatchObject(rejected("Expected version 7"));
     const more = { headers: { "if-version-match": "2" } };
     expect((await write(urn, headers, more)).status).toBe(200);
   });
@@ -75,7 +75,7 @@ describe("conditions in the headers of the request", () => {
     const send = (headers: Headers) =>
       service.client.call("POST", "/aspects?action=ingestProposalBatch", { proposals }, headers);
     expect(await send({ "If-Version-Match": "2" })).toMatchObject(
-      refused("proposals[1]: Expected version 2, actual version -1"),
+      rejected("proposals[1]: Expected version 2, actual version -1"),
     );
     expect((await send({ "If-Unmodified-Since": iso(HOUR) })).status).toBe(200);
   });
@@ -87,7 +87,7 @@ describe("conditions in the headers of the request", () => {
     ["/usageStats?action=batchIngest", { buckets: [] }],
   ])("are rejected by %s, which supports none", async (path, body) => {
     const reply = await service.client.call("POST", path, body, { "If-Version-Match": "1" });
-    expect(reply).toMatchObject(refused("If-Version-Match", 400));
+    expect(reply).toMatchObject(rejected("If-Version-Match", 400));
     expect(reply.body.message).toContain("ingestProposal");
   });
 
@@ -102,7 +102,7 @@ describe("conditions in the headers of the request", () => {
 
   test("with other HTTP condition headers are rejected", async () => {
     const reply = await write(await tagWithTwoValues(), { "If-Match": '"2"' });
-    expect(reply).toMatchObject(refused("If-Match", 400));
+    expect(reply).toMatchObject(rejected("If-Match", 400));
     expect(reply.body.message).toContain("If-Version-Match");
   });
 });
@@ -111,7 +111,7 @@ describe("If-None-Match", () => {
   test("skips a CREATE of an existing aspect", async () => {
     const urn = await tagWithTwoValues();
     const more = { changeType: "CREATE" };
-    expect(await write(urn, {}, more)).toMatchObject(refused("Cannot perform CREATE"));
+    expect(await write(urn, {}, more)).toMatchObject(rejected("Cannot perform CREATE"));
     expect((await write(urn, { "If-None-Match": "*" }, more)).status).toBe(200);
     const read = await service.client.get(
       `/aspects/${encodeURIComponent(urn)}?aspect=tagProperties`,
@@ -125,14 +125,14 @@ describe("If-None-Match", () => {
       const urn = await tagWithTwoValues();
       const more = { changeType, headers: { "If-None-Match": "*" } };
       const reply = await write(urn, {}, more);
-      expect(reply).toMatchObject(refused(`If-None-Match is not allowed with ${changeType}`));
+      expect(reply).toMatchObject(rejected(`If-None-Match is not allowed with ${changeType}`));
       expect(reply.body.message).toContain("CREATE");
     },
   );
 
   test("is rejected with any value but *", async () => {
     const reply = await write(await tagWithTwoValues(), { "If-None-Match": '"2"' });
-    expect(reply).toMatchObject(refused('header If-None-Match is ""2""', 400));
+    expect(reply).toMatchObject(rejected('header If-None-Match is ""2""', 400));
   });
 });
 
@@ -140,6 +140,6 @@ test("a timeseries aspect has no conditions, because each value is a separate ev
   const urn = "urn:li:dataset:(urn:li:dataPlatform:hive,seeds,PROD)";
   const more = { headers: { "If-Version-Match": "1" } };
   const reply = await service.client.upsert(urn, "datasetProfile", { timestampMillis: 1 }, more);
-  expect(reply).toMatchObject(refused("If-Version-Match"));
+  expect(reply).toMatchObject(rejected("If-Version-Match"));
   expect(reply.body.message).toContain("timeseries");
 });

@@ -174,8 +174,8 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
     const urn = datasetOf(`${version}/kept`);
     const path = `${base}/dataset/${urn}`;
     await call("POST", `${base}/dataset`, [{ urn, status: { value: { removed: false } } }]);
-    const refused = await call("DELETE", `${path}${more}`, undefined, { "If-Version-Match": "7" });
-    expect(refused).toMatchObject({ status, body: { message: expect.stringContaining(message) } });
+    const rejected = await call("DELETE", `${path}${more}`, undefined, { "If-Version-Match": "7" });
+    expect(rejected).toMatchObject({ status, body: { message: expect.stringContaining(message) } });
     expect((await call("GET", `${path}/status`)).status).toBe(200);
   });
 
@@ -186,8 +186,8 @@ describe.each(["v3", "v2"] as const)("entities of %s", (version) => {
       const path = `${base}/dataset/${urn}`;
       await call("POST", `${base}/dataset`, [{ urn, status: { value: { removed: false } } }]);
       const key = { "Idempotency-Key": "k-parts" };
-      const refused = await call("DELETE", `${path}${more}`, undefined, key);
-      expect(refused).toMatchObject({ status: 400, body: { code: "malformed" } });
+      const rejected = await call("DELETE", `${path}${more}`, undefined, key);
+      expect(rejected).toMatchObject({ status: 400, body: { code: "malformed" } });
       expect((await call("GET", `${path}/status`)).status).toBe(200);
       expect((await call("DELETE", path, undefined, key)).status).toBe(200);
     },

@@ -78,9 +78,9 @@ describe("an unknown parameter", () => {
     ["/runs?action=rollback", { runId: "kelp-run", dryrun: true }],
   ])("is rejected by %s instead of changing data", async (path, body) => {
     const headers = tokenOf(service.directory);
-    const refused = await service.client.call("POST", path, body, headers);
-    expect(refused).toMatchObject({ status: 400, body: { code: "malformed" } });
-    expect(refused.body.message).toContain('Did you mean "dryRun"?');
+    const rejected = await service.client.call("POST", path, body, headers);
+    expect(rejected).toMatchObject({ status: 400, body: { code: "malformed" } });
+    expect(rejected.body.message).toContain('Did you mean "dryRun"?');
     const read = await service.client.get(`/entitiesV2/${encodeURIComponent(tag)}`);
     expect(read.body.aspects).toHaveProperty("tagProperties");
     // DataHub clients expect that unknown parameters are ignored.

@@ -70,9 +70,9 @@ test("a restore continues past a parked entity", async () => {
 });
 
 test("a write to a parked entity is rejected with the action to take, until the entity is dropped", async () => {
-  const refused = await write(broken, "second");
-  expect(refused.status).toBe(409);
-  expect(refused.body.message).toContain("parked in the aspect view");
+  const rejected = await write(broken, "second");
+  expect(rejected.status).toBe(409);
+  expect(rejected.body.message).toContain("parked in the aspect view");
   // A urn of any namespace names the same entity.
   const foreign = broken.replace("urn:li:", "urn:other:");
   const still = await operator.value("retryParked", { view: "aspects", urn: foreign });
@@ -128,7 +128,7 @@ describe("a write that a view rejects", () => {
   const parked = async (view: string) => (await operator.value("listParked", { view })).total;
 
   test("a rejected event does not delay the search view, before it is dropped or after", async () => {
-    const urn = "urn:li:dataset:(urn:li:dataPlatform:hive,refused,PROD)";
+    const urn = "urn:li:dataset:(urn:li:dataPlatform:hive,rejected,PROD)";
     const profile = (rowCount: number) =>
       service.client.upsert(urn, "datasetProfile", {
         timestampMillis: 1_700_000_000_000 + rowCount,
@@ -149,7 +149,7 @@ describe("a write that a view rejects", () => {
   });
 
   test("a rejected aspect is found after the retry", async () => {
-    const urn = "urn:li:tag:refused";
+    const urn = "urn:li:tag:rejected";
     const accept = rejectRows("aspects", "aspect_value", "venom");
     await write(urn, "venomous");
     await expect.poll(() => parked("aspects")).toBe(1);

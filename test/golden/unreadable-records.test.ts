@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.[Symbol.asyncDispose]());
 
-const refused = () => ({
+const rejected = () => ({
   status: 500,
   body: {
     ...{ status: 500, code: "unreadable", exceptionClass: expect.any(String) },
@@ -45,7 +45,7 @@ test("a page ends before the record, and the next page answers the error", async
   const { body } = await service.client.get("/changes?after=0");
   expect(body).toMatchObject({ position: at - 1, end: false });
   expect(body.changes).toHaveLength(2);
-  expect(await service.client.get(`/changes?after=${at - 1}`)).toMatchObject(refused());
+  expect(await service.client.get(`/changes?after=${at - 1}`)).toMatchObject(rejected());
   const rest = await service.client.get(`/changes?after=${at}`);
   expect(rest.body).toMatchObject({ end: true, changes: [{ entityUrn: "urn:li:tag:well" }, {}] });
 });
@@ -60,14 +60,14 @@ test.each(["versioned", "platform events"])("polling %s answers the same error",
   const { status, body } = await service.client.get(`${path}&offsetId=0`);
   expect([status, body.offsetId]).toEqual([200, String(at - 1)]);
   expect(body.count).toBeGreaterThan(0);
-  expect(await service.client.get(`${path}&offsetId=${at - 1}`)).toMatchObject(refused());
+  expect(await service.client.get(`${path}&offsetId=${at - 1}`)).toMatchObject(rejected());
   const rest = await service.client.get(`${path}&offsetId=${at}`);
   expect(rest.body.count).toBeGreaterThan(0);
 });
 
 test("polling timeseries changes from before the record answers the error", async () => {
   const path = "/openapi/v1/events/poll?topic=MetadataChangeLog_Timeseries_v1&offsetId=0";
-  expect(await service.client.get(path)).toMatchObject(refused());
+  expect(await service.client.get(path)).toMatchObject(rejected());
 });
 
 test.each([
@@ -81,5 +81,5 @@ test.each([
   expect(fault).toContain('"code":"unreadable"');
   expect(fault).toContain(`continue after ${at}`);
   const again = { accept, "Last-Event-ID": String(position) };
-  expect(await service.client.call("GET", "/changes", undefined, again)).toMatchObject(refused());
+  expect(await service.client.call("GET", "/changes", undefined, again)).toMatchObject(rejected());
 });

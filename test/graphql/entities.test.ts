@@ -590,7 +590,7 @@ describe("labels", () => {
       404,
     ],
     ["updateName", "UpdateNameInput", { urn: dataset, name: "x" }, 400],
-  ])("%s(%s) with %j is refused", async (name, type, input, code) => {
+  ])("%s(%s) with %j is rejected", async (name, type, input, code) => {
     const query = `mutation($input: ${type}!) { ${name}(input: $input) }`;
     expect(await fault(query, { input })).toMatchObject({ extensions: { code } });
   });

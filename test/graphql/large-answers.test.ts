@@ -10,7 +10,7 @@ const urn = (n: number) => `urn:li:tag:t${n}`;
 const many = (count: number) => Array.from({ length: count }, (_, n) => urn(n));
 
 /** Of entities with one aspect, of a value of so many bytes. */
-function loading(bytes: number, refuse?: CatalogError) {
+function loading(bytes: number, error?: CatalogError) {
   const asked: number[] = [];
   let acquired = 0;
   const acquireSlot = async () => {
@@ -20,7 +20,7 @@ function loading(bytes: number, refuse?: CatalogError) {
   const catalog = {
     findEntities: async (urns: readonly string[]) => {
       asked.push(urns.length);
-      if (refuse !== undefined) throw refuse;
+      if (error !== undefined) throw error;
       return urns.map((one) => ({ urn: one, exists: true, aspects: [aspect] }));
     },
     findAspect: async () => {
@@ -53,9 +53,9 @@ test("values of earlier versions count towards the memory limit", async () => {
   const value = (version: number) => loader.version(urn(1), "tagProperties", version);
   for (const version of [1, 2, 3]) expect((await value(version))?.value).toHaveLength(40 * MiB);
   await loader.load(urn(1));
-  const refused = { code: "too_large" };
-  await expect(value(4)).rejects.toMatchObject(refused);
-  await expect(loader.load(urn(2))).rejects.toMatchObject(refused);
+  const tooLarge = { code: "too_large" };
+  await expect(value(4)).rejects.toMatchObject(tooLarge);
+  await expect(loader.load(urn(2))).rejects.toMatchObject(tooLarge);
   expect(asked).toHaveLength(4);
 });
 

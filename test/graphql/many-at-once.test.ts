@@ -78,11 +78,11 @@ test("a request with too many labels is rejected before any is created", async (
     ["batchAddTags", "BatchAddTagsInput"],
     ["batchRemoveTags", "BatchRemoveTagsInput"],
   ] as const) {
-    const refused = await fault(`mutation($input: ${type}!) { ${name}(input: $input) }`, {
+    const rejected = await fault(`mutation($input: ${type}!) { ${name}(input: $input) }`, {
       input: { tagUrns: many(1_000), resources },
     });
-    expect(refused).toMatchObject({ extensions: { code: 400 } });
-    expect(refused.message).toContain("1000 for each of 60 entities");
+    expect(rejected).toMatchObject({ extensions: { code: 400 } });
+    expect(rejected.message).toContain("1000 for each of 60 entities");
   }
 });
 

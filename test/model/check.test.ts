@@ -231,7 +231,7 @@ describe("Model.check accepts and normalizes", () => {
   test("a default is a new value each time", () => {
     const one = check("ownership", { owners: [] });
     const two = check("ownership", { owners: [] });
-    if (!one.ok || !two.ok) throw new Error("refused");
+    if (!one.ok || !two.ok) throw new Error("rejected");
     (one.value.ownerTypes as Record<string, unknown>).x = [];
     expect(two.value.ownerTypes).toEqual({});
     expect(check("ownership", { owners: [] })).toMatchObject({ value: { ownerTypes: {} } });

@@ -56,9 +56,9 @@ describe("a urn without a valid key is rejected:", () => {
     ["dataset", "urn:li:dataset:a.b", "malformed", ["1 key part"]],
     ["chart", "urn:li:chart:(looker,a,b)", "malformed", ["3 key parts"]],
   ])("%s %s", (name, urn, code, says) => {
-    const refuse = () => keyValue(entity(name), urn);
+    const derive = () => keyValue(entity(name), urn);
     try {
-      refuse();
+      derive();
       throw new Error("accepted");
     } catch (error) {
       if (!(error instanceof CatalogError)) throw error;

@@ -447,9 +447,9 @@ describe("a broken model", () => {
   ];
 
   test.each(cases)("a broken model is rejected: $what", ({ files, says, base = [] }) => {
-    const refuse = () => loadModel({ directories: [...base, directory(files)] });
-    expect(refuse).toThrow(CatalogError);
-    for (const words of says) expect(refuse).toThrow(words);
+    const load = () => loadModel({ directories: [...base, directory(files)] });
+    expect(load).toThrow(CatalogError);
+    for (const words of says) expect(load).toThrow(words);
   });
 
   test("a missing directory is rejected", () => {

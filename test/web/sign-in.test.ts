@@ -30,7 +30,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
     await service?.[Symbol.asyncDispose]();
   });
 
-  /** Requests without a session are refused on purpose. */
+  /** Requests without a session are rejected on purpose. */
   const mayFail = /status of 401/;
   /** As long as the browser waits for an element. */
   const atMost = { timeout: 60_000 };
@@ -202,7 +202,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
     shown.expectNoErrors();
   });
 
-  test("a user without privileges is offered no edits, and a refusal names the privilege", async () => {
+  test("a user without privileges is offered no edits, and a denied edit names the privilege", async () => {
     await using shown = await browser.page({ alone: true });
     const { page } = shown;
     await signUp(page, "reader");
@@ -254,14 +254,14 @@ describe.skipIf(browserPath === undefined)(inBrowser("signing in"), () => {
   test("without a session no page sends a request that needs one", async () => {
     await using shown = await browser.page({ alone: true });
     const { page } = shown;
-    const refused: string[] = [];
+    const unauthenticated: string[] = [];
     page.on("response", (response) => {
-      if (response.status() === 401) refused.push(response.url());
+      if (response.status() === 401) unauthenticated.push(response.url());
     });
     await page.goto(service.address);
     await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
     await page.waitForLoadState("networkidle");
-    expect(refused).toEqual([]);
+    expect(unauthenticated).toEqual([]);
     shown.expectNoErrors();
   });
 

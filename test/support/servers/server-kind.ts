@@ -24,7 +24,7 @@ export interface ServerKind {
   readonly version: string;
   readonly portCount: number;
   /** True if the program does not run as root. */
-  readonly refusesRoot: boolean;
+  readonly rejectsRoot: boolean;
   /** Ends the server at once without leaving anything in the system. */
   readonly stopSignal: "SIGKILL" | "SIGQUIT";
   /** The folder of the program; downloads missing parts. Rejects with Unavailable. */

@@ -93,7 +93,7 @@ async function openOnce(
   { within = tmpdir(), signal, fetching = signal }: ServerProcessOptions,
 ): Promise<OpenedProcess> {
   const program = await kind.program(fetching);
-  const user = kind.refusesRoot ? await unprivilegedUser() : undefined;
+  const user = kind.rejectsRoot ? await unprivilegedUser() : undefined;
   const folder = await mkdtemp(join(within, "annals-test-server-"));
   const ports = await freePorts(kind.portCount);
   const place: ServerPlace = { program, folder, ports, javaFlags };

@@ -267,27 +267,27 @@ describe("check reports why a start would be rejected:", () => {
   test("a log that ends before its views", async () => {
     const own = copyOf("log-lost");
     rmSync(join(own, "log.sqlite"));
-    const refusal =
+    const rejection =
       /the view "\w+" is at position \d+, but the log ends at 0\. The log was lost or replaced/;
     const checked = await annals("check", "--data", own);
-    expect(checked).toMatchObject({ code: 1, stdout: expect.stringMatching(refusal) });
+    expect(checked).toMatchObject({ code: 1, stdout: expect.stringMatching(rejection) });
     expect(checked.stdout).toContain(`run: npm run -s annals -- rebuild --data ${own}\n`);
-    expect((await serve("--data", own)).stderr).toMatch(refusal);
+    expect((await serve("--data", own)).stderr).toMatch(rejection);
     // The start has begun a new log.
-    expect((await annals("check", "--data", own)).stdout).toMatch(refusal);
+    expect((await annals("check", "--data", own)).stdout).toMatch(rejection);
   });
 
   test("a damaged log", async () => {
     const own = copyOf("log-damaged");
     writeFileSync(join(own, "log.sqlite"), "no database at all\n".repeat(1_000));
-    const refusal = /the log ".*log\.sqlite" is damaged: .*Restore the log from a backup/;
+    const rejection = /the log ".*log\.sqlite" is damaged: .*Restore the log from a backup/;
     expect(await annals("check", "--data", own)).toMatchObject({
       code: 1,
-      stdout: expect.stringMatching(refusal),
+      stdout: expect.stringMatching(rejection),
     });
     expect(await serve("--data", own)).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(refusal),
+      stderr: expect.stringMatching(rejection),
     });
   });
 
