@@ -3,7 +3,6 @@
  * Failed work frees its slot, too. `weight` is the number of slots that work takes, 1 when absent;
  * heavier work than the limit allows runs alone.
  */
-import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { collectGarbage, GARBAGE_BYTES } from "./collect-garbage.ts";
 
 export type ConcurrencyLimit = <T>(work: () => Promise<T>, weight?: number) => Promise<T>;
@@ -46,7 +45,7 @@ export function slotOf(withSlot: ConcurrencyLimit): { acquire(): Promise<void>; 
     acquire() {
       acquired ??= new Promise((begin) => {
         void withSlot(() => {
-          void yieldToEventLoop().then(begin);
+          setImmediate(begin);
           return released;
         });
       });

@@ -47,6 +47,7 @@ describe("settings", () => {
       bodyMembersMax: 1_000_000,
       bodyDepthMax: 128,
       bodiesBytesMax: 32 * 1024 * 1024,
+      responsesBytesMax: 128 * 1024 * 1024,
       aspectBytesMax: 16_000_000,
       urnBytesMax: 512,
       schemaFieldUrnBytesMax: 2048,
