@@ -64,6 +64,12 @@ const lineage = (urn: string, direction: string, more: object = {}) =>
   service.client.call("POST", "/relationships?action=getLineage", { urn, direction, ...more }, V2);
 
 describe("relationships", () => {
+  test("of a urn that no entity can have are not removed", async () => {
+    const urn = "urn:li:dataset:(urn:li:dataPlatform:hive,a,b,PROD)";
+    const reply = await service.client.call("DELETE", `/relationships?urn=${encoded(urn)}`);
+    expect(reply).toMatchObject({ status: 400, body: { code: "malformed" } });
+  });
+
   const tides = dataset("tides");
   const raw = dataset("raw");
 

@@ -176,6 +176,8 @@ export function createRelationships(dependencies: Dependencies): Reads {
 
     async forgetRelationships(text, caller) {
       const { urn, entity } = dependencies.addresses.writable(text);
+      const [state] = await dependencies.states.read([urn]);
+      if (state === undefined || state.aspects.size === 0) dependencies.addresses.checkNew(urn);
       const created = {
         time: dependencies.now(),
         actor: caller.actor ?? dependencies.systemActor,
