@@ -3,7 +3,7 @@
  * Failed work frees its slot, too. `weight` is the number of slots that work takes, 1 when absent;
  * heavier work than the limit allows runs alone.
  */
-import { collectGarbage, GARBAGE_BYTES } from "./collect-garbage.ts";
+import { collectGarbageSoon, GARBAGE_BYTES } from "./collect-garbage.ts";
 
 export type ConcurrencyLimit = <T>(work: () => Promise<T>, weight?: number) => Promise<T>;
 
@@ -35,9 +35,12 @@ export function createConcurrencyLimit(atOnceMax: number): ConcurrencyLimit {
 }
 
 /**
- * One slot, which is acquired at most once and held until `release`. Other requests run between two
- * holders, even if neither waits for anything else.
+ * Milliseconds before the holder of a slot begins. Node.js accepts one connection in each iteration of
+ * the event loop: without this time, new requests would wait for one large request each.
  */
+const PAUSE_MS = 5;
+
+/** One slot, which is acquired at most once and held until `release`. */
 export function slotOf(withSlot: ConcurrencyLimit): { acquire(): Promise<void>; release(): void } {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   let acquired: Promise<void> | undefined;
@@ -45,7 +48,7 @@ export function slotOf(withSlot: ConcurrencyLimit): { acquire(): Promise<void>; 
     acquire() {
       acquired ??= new Promise((begin) => {
         void withSlot(() => {
-          setImmediate(begin);
+          setTimeout(begin, PAUSE_MS);
           return released;
         });
       });
@@ -75,7 +78,7 @@ export function memorySlotOf(withSlot: ConcurrencyLimit): {
     },
     release() {
       slot.release();
-      if (held > GARBAGE_BYTES) collectGarbage("regular");
+      if (held > GARBAGE_BYTES) collectGarbageSoon();
     },
   };
 }

@@ -6,7 +6,7 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { CatalogError } from "../../core/errors.ts";
-import { collectGarbage, GARBAGE_BYTES } from "../../lib/collect-garbage.ts";
+import { collectGarbageSoon, GARBAGE_BYTES } from "../../lib/collect-garbage.ts";
 import { isRead } from "../request/is-read.ts";
 
 /** Smaller responses are not counted. */
@@ -40,7 +40,7 @@ export function limitLargeResponses(app: FastifyInstance, limits: ResponseLimits
     function release(): void {
       for (const one of [raw, socket]) one.off("close", release);
       held -= size;
-      if (size > GARBAGE_BYTES) collectGarbage("regular");
+      if (size > GARBAGE_BYTES) collectGarbageSoon();
     }
     // Node.js closes a connection without progress in this time, or in the next.
     raw.setTimeout(limits.stalledMsMax);
@@ -56,7 +56,7 @@ export function limitLargeResponses(app: FastifyInstance, limits: ResponseLimits
     const exceeds = held > 0 && held + text.length > limits.bytesMax;
     // A write has happened already.
     if (exceeds && endpoint !== undefined && isRead(endpoint, request.body)) {
-      reply.raw.once("close", () => collectGarbage("regular"));
+      collectGarbageSoon();
       done(noRoom(held, limits.bytesMax));
       return;
     }
