@@ -16,8 +16,8 @@ import { holds } from "../../views/search/evaluate.ts";
 import {
   type Condition,
   type Cursor,
+  cursorOfUrn,
   hitsMax,
-  placeOfUrn,
   type Scope,
   type SearchReader,
 } from "../../views/search/search.ts";
@@ -123,7 +123,7 @@ export function filteredReaders(
           sort: [],
           start: 0,
           count,
-          after: after === "" ? undefined : placeOfUrn(after),
+          after: after === "" ? undefined : cursorOfUrn(after),
           facets: [],
           uncounted: true,
           urnsOnly: true,

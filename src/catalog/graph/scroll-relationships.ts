@@ -13,7 +13,7 @@ import { entityTypeOf, parseUrn, type UrnLimits, withNamespace } from "../../cor
 import type { Model } from "../../model/model.ts";
 import type { GraphReader, Neighbour, Stamps } from "../../views/graph/graph.ts";
 import { holds } from "../../views/search/evaluate.ts";
-import { type Condition, placeOfUrn, type SearchDocument } from "../../views/search/search.ts";
+import { type Condition, cursorOfUrn, type SearchDocument } from "../../views/search/search.ts";
 import { unknownEntityType } from "../address.ts";
 import type { Catalog, EndFilter, FoundRelationship, RelationshipScroll } from "../catalog.ts";
 import { withoutSoftDeleted } from "../read/soft-deleted.ts";
@@ -199,7 +199,7 @@ export function createRelationshipScroll(
       for (const urn of shown) yield [urn, urn];
       if (!more) return;
       const page = await search.scroll(request, {
-        after: after === undefined ? undefined : placeOfUrn(after),
+        after: after === undefined ? undefined : cursorOfUrn(after),
         count: foundMax,
         uncounted: true,
       });

@@ -85,8 +85,8 @@ export interface AspectReader {
 }
 
 /**
- * A value with all columns of the table, for verification (storage/dump.ts): in byte order of
- * urn and aspect, then by version.
+ * A value with all columns of the table, for tests that compare views (storage/dump.ts). Rows are in
+ * byte order of urn and aspect, then by version.
  */
 export interface AspectRow extends StoredValue {
   readonly urn: string;

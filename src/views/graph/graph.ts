@@ -138,8 +138,8 @@ export interface GraphReader {
 export const urnsPerFollowMax = 500;
 
 /**
- * An edge with all columns of the view, for verification (storage/dump.ts): in byte order of
- * entity and aspect, then by position and ordinal.
+ * An edge with all columns of the view, for tests that compare views (storage/dump.ts). Rows are in
+ * byte order of entity and aspect, then by position and ordinal.
  */
 export interface GraphRow extends Pair, Stamps {
   /** The entity and aspect that state it. */

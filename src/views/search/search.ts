@@ -1,12 +1,11 @@
 /**
- * Ports of the search view: one document per entity, and the questions that are asked of them.
- * Documents come from projections/search/search.ts. Contract: test/contract/search.contract.ts.
+ * Ports of the search view: one document per entity, and queries on the documents. Documents come
+ * from projections/search/search.ts. Contract: test/contract/search.contract.ts.
  *
- * A document is the whole fold of an entity: it never depends on the one before it. What words a
- * text has is decided by the projection; a store indexes those words as they are, so that every
- * store finds the same entities for a question, with the same scores, in the same order. What an
- * expression or a condition means for a document is said here and computed in evaluate.ts; a store
- * has to come to the same.
+ * A document is built from the whole state of its entity, never from an earlier document. The
+ * projection splits texts into words; stores index these words unchanged. This file defines
+ * expressions and conditions, and evaluate.ts computes them for one document. Every store must
+ * return the same entities, with the same scores, in the same order.
  */
 import type { Position } from "../../core/position.ts";
 import type { Sink } from "../../projector/sink.ts";
@@ -14,13 +13,13 @@ import type { NearWord } from "./near-words.ts";
 
 export type FieldValue = string | number | boolean;
 
-/** A text of a document that words are looked for in. */
+/** A text of a document that queries search for words. */
 export interface DocumentText {
   /** The index field that it is the value of. */
   readonly field: string;
-  /** As the aspect has it; matches show it. */
+  /** Unchanged from the aspect; matches show it. */
   readonly value: string;
-  /** The value without letter case and accents: what `whole` leaves compare with. */
+  /** The value in lower case and without accents, which `whole` expressions compare with. */
   readonly folded: string;
   /** Lower-case words in order; letters, digits and non-ASCII characters only. */
   readonly words: readonly string[];
@@ -34,8 +33,8 @@ export interface SearchDocument {
   readonly urn: string;
   readonly entityType: string;
   /**
-   * By index field: what filters, facets and sorting see; nothing for an absent value. `urn`,
-   * `_entityType` and `removed` are among them.
+   * Values by index field, for filters, facets and sorting. A field without values is absent. `urn`,
+   * `_entityType` and `removed` are fields, too.
    */
   readonly values: Readonly<Record<string, readonly FieldValue[]>>;
   readonly texts: readonly DocumentText[];
@@ -60,8 +59,8 @@ export interface SearchSink extends Sink<SearchWrite> {
   /** Applies writes that are due with a batch before that is applied; the checkpoint stays. */
   amend(writes: readonly SearchWrite[]): Promise<void>;
   /**
-   * Entities of a type whose documents have a value of one of the fields, a page of them: from the
-   * beginning, or from where `next` of the page before was. The last page has no `next`.
+   * A page of the entities of a type whose documents have a value of one of the fields. `from`: the
+   * `next` of the previous page; undefined for the first page. The last page has no `next`.
    */
   holding(
     entityType: string,
@@ -74,21 +73,21 @@ export interface SearchSink extends Sink<SearchWrite> {
  * A condition on the texts of a document, with a score.
  *
  *   all       every document; score 1
- *   word      a text has one of the words, or with `prefix` a word that begins so; score: the
- *             greatest weight × boost of those that hold. `within` "suggested": only suggested texts
- *   phrase    a text has the words, of which there is one at least, one after the other; score:
- *             the weight (1 when absent) × the greatest boost
- *   whole     a text's folded value is the text, or with `prefix` begins with it; score: the
+ *   word      a text has one of the words, or with `prefix` a word that starts with it; score: the
+ *             greatest weight × boost of the matches. `within` "suggested": only suggested texts
+ *   phrase    a text has the words in sequence; no words match nothing; score: the weight (1 when
+ *             absent) × the greatest boost
+ *   whole     a text's folded value equals `text`, or with `prefix` starts with it; score: the
  *             greatest boost. `within` as for a word
  *   condition the condition holds; score 1
- *   and       all hold; score: the sum. An empty one holds, with score 0
+ *   and       all hold; score: the sum. An empty `and` holds, with score 0
  *   or        at least one holds; score: the greatest
  *   not       the expression does not hold; score 0
- *   prefer    `base` holds; score: its own, plus the greatest weight × score of those of
- *             `preferred` that hold (0 for none)
+ *   prefer    `base` holds; score: that of `base`, plus the greatest weight × score of the members
+ *             of `preferred` that hold (0 if none holds)
  *
- * Boosts and weights are multiples of 1/64 and not below 0, so that sums are exact. Wherever texts
- * are compared, half a character (a lone surrogate) counts as U+FFFD.
+ * Boosts and weights are multiples of 1/64 and not negative, so that sums are exact. Comparisons of
+ * texts read a lone surrogate as U+FFFD.
  */
 export type Expression =
   | { readonly kind: "all" }
@@ -127,13 +126,13 @@ export interface WordChoice {
 /**
  * A condition on the values of a document. A field without values fulfils only `not`.
  *
- *   equal       a value is one of `values`: of the same type, texts letter for letter
- *   like        a value as text (numbers as JSON has them, true, false) and lower-cased equals,
- *               contains, begins or ends with one of `texts`, which are lower-case
- *   range       a value lies between the ends that are given: numbers with numbers, texts with
- *               texts by UTF-16 code unit; a boolean lies nowhere
- *   exists      there is a value
- *   every, any, not   as they say; an empty `every` holds, an empty `any` does not
+ *   equal       a value is one of `values`, with the same type; texts are case-sensitive
+ *   like        a value as lower-case text (numbers as in JSON, true, false) equals, contains,
+ *               starts with or ends with one of `texts`, which are in lower case
+ *   range       a value is within all present ends: numbers with numbers, texts with texts by UTF-16
+ *               code unit; a boolean never is
+ *   exists      the field has a value
+ *   every, any, not   combinations of conditions; an empty `every` holds, an empty `any` does not
  */
 export type Condition =
   | { readonly kind: "equal"; readonly field: string; readonly values: readonly FieldValue[] }
@@ -156,7 +155,7 @@ export type Condition =
   | { readonly kind: "any"; readonly any: readonly Condition[] }
   | { readonly kind: "not"; readonly not: Condition };
 
-/** The search and its entity types. */
+/** The documents that a query matches. */
 export interface Scope {
   /** At least one. */
   readonly entityTypes: readonly string[];
@@ -165,9 +164,9 @@ export interface Scope {
 }
 
 /**
- * A criterion of order. Numbers and booleans by size, texts lower-cased by UTF-16 code unit; numbers
- * before texts. Of several values the least counts ascending, the greatest descending. Documents
- * without a value come last, whatever the order.
+ * A sort criterion. Numbers and booleans are ordered by size, texts in lower case by UTF-16 code unit;
+ * ascending, numbers come before texts. A document with several values sorts by the least of them if
+ * ascending, by the greatest if descending. Documents without a value always come last.
  */
 export interface SortBy {
   readonly field: string;
@@ -179,42 +178,42 @@ export type FacetQuery = FrequentValues | NamedValues;
 /** Counts of the values of a field, or of the combinations of values of two. */
 export interface FrequentValues {
   readonly fields: readonly [string] | readonly [string, string];
-  /** Most values; the most frequent ones, equals in order of their text. */
+  /** Maximum number of values: the most frequent ones; equal counts are ordered by text. */
   readonly limit: number;
 }
 
-/** Counts of these combinations, in their order, without those that no document has. */
+/** Counts of these combinations, in their order. Combinations that no document has are omitted. */
 export interface NamedValues {
-  /** Values as texts, one for each of `among`; no combination twice. */
+  /** Values as texts, one for each element of `among`; combinations are distinct. */
   readonly named: readonly (readonly string[])[];
-  /** At least one. A value of a combination may be in any of the fields that stand in its place. */
+  /** At least one element. The n-th value of a combination may be in any field of the n-th element. */
   readonly among: readonly (readonly string[])[];
 }
 
 export interface SearchQuery extends Scope {
-  /** Then by score, greatest first, then by urn (UTF-16 code units). Empty: by score and urn. */
+  /** Ties are ordered by descending score, then by urn (UTF-16 code units). May be empty. */
   readonly sort: readonly SortBy[];
   readonly start: number;
   readonly count: number;
-  /** Only what comes after this place in the order; `start` counts from there. */
+  /** Only hits after this cursor; `start` counts from it. */
   readonly after?: Cursor | undefined;
   readonly facets: readonly FacetQuery[];
-  /** The total is not asked for: it may be any number that is not below that of the hits. */
+  /** The total is not needed: it may be any number that is at least the number of hits. */
   readonly uncounted?: boolean | undefined;
-  /** Only the urns of the documents of hits are asked for: the rest may be empty. */
+  /** Only the urns of hits are needed: other fields of their documents may be empty. */
   readonly urnsOnly?: boolean | undefined;
   /** Words whose near words (near-words.ts) are returned if no document matches. */
   readonly nearWordsOf?: readonly string[] | undefined;
 }
 
 /**
- * A place in the order of an answer; valid for the same sort only. JSON: what sorts, as sort-key.ts
- * has it, null without a value; then the score and the urn.
+ * The position of a hit in the order of a result; valid for the same sort only. JSON: the sort keys
+ * (sort-key.ts), null for a document without a value; then the score and the urn.
  */
 export type Cursor = readonly (FieldValue | null)[];
 
-/** The place of a urn in an answer to a query for all, unsorted: equal scores are ordered by urn. */
-export const placeOfUrn = (urn: string): Cursor => [1, urn];
+/** Cursor of a urn in an unsorted query for all documents: all scores are 1, so urns give the order. */
+export const cursorOfUrn = (urn: string): Cursor => [1, urn];
 
 export interface Hit {
   readonly document: SearchDocument;
@@ -230,9 +229,9 @@ export interface FacetValue {
 
 export interface SearchResult {
   readonly hits: readonly Hit[];
-  /** All documents of the scope, also with `after`. */
+  /** Number of documents of the scope, whatever `after` is. */
   readonly total: number;
-  /** In the order asked for; over the whole scope. */
+  /** In the order of the query's facets; over the whole scope. */
   readonly facets: readonly (readonly FacetValue[])[];
   /** For each of `nearWordsOf`, nearest first. Absent without `nearWordsOf`, and if there are matches. */
   readonly nearWords?: readonly (readonly NearWord[])[] | undefined;
@@ -240,25 +239,25 @@ export interface SearchResult {
   readonly position: Position;
 }
 
-/** One level of a tree of paths, whose folders are joined by a separator. No folder has no name. */
+/** One level of a tree of paths. Paths join folder names with a separator; names are never empty. */
 export interface FolderQuery extends Scope {
   /** The field whose values are paths: `<separator>a<separator>b`. */
   readonly field: string;
   readonly separator: string;
-  /** Folder whose folders are asked for; "" for the root. */
+  /** Path of the parent folder; "" for the root. */
   readonly path: string;
 }
 
 export interface Folder {
   readonly name: string;
-  /** Documents in it and below. */
+  /** Documents in it and in its subfolders. */
   readonly count: number;
   /** True if it has subfolders. */
   readonly hasFolders: boolean;
 }
 
 export interface FolderResult {
-  /** Most documents first, equals by name (UTF-16 code units). */
+  /** Most documents first; equal counts are ordered by name (UTF-16 code units). */
   readonly folders: readonly Folder[];
   /** Distinct documents in all of them. */
   readonly total: number;
@@ -266,15 +265,15 @@ export interface FolderResult {
 }
 
 export interface SearchReader {
-  /** A page of what fulfils the query, in its order; totals and facets are of all that does. */
+  /** A page of the matching documents in the query's order. Total and facets cover all matches. */
   search(query: SearchQuery): Promise<SearchResult>;
-  /** The folders in one folder; none where there is no such one. */
+  /** The subfolders of a folder; empty if the folder does not exist. */
   folders(query: FolderQuery): Promise<FolderResult>;
   /** In the order of the urns; undefined for one without a document. */
   documents(urns: readonly string[]): Promise<readonly (SearchDocument | undefined)[]>;
-  /** May be said twice; later calls are `unavailable`. */
+  /** Idempotent; later calls of other methods reject with `unavailable`. */
   close(): Promise<void>;
 }
 
-/** Most hits of one answer, also to a greater `count`; beyond them, `after` goes on. */
+/** Maximum number of hits of a result, even if `count` is greater; `after` reads the next ones. */
 export const hitsMax = 10_000;

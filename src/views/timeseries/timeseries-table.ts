@@ -33,7 +33,7 @@ export type TimeseriesWrite =
     }
   /**
    * Removes events of one aspect of all entities of a type that are older than a time and were written
-   * before: for readers at once, from the store in parts (Sink.tidy).
+   * before this record. Readers omit them at once; Sink.tidy deletes them from the store in parts.
    */
   | {
       readonly op: "truncate";
@@ -42,7 +42,7 @@ export type TimeseriesWrite =
       readonly position: Position;
       /** Epoch milliseconds, exclusive. */
       readonly before: number;
-      /** Events that leave the store in one transaction, at most. */
+      /** Maximum number of events deleted in one transaction. */
       readonly batchSize: number;
     };
 
@@ -72,9 +72,10 @@ export interface TimeseriesRange {
 
 export interface TimeseriesReader {
   /**
-   * Events of the range, latest first (ascending: earliest first), ties by key, which runs the same
-   * way; at most `limit` that `accept`, if given, takes, which may be asked of an event again. Of what
-   * one truncation takes there is all or nothing.
+   * Events of the range, latest first (ascending: earliest first); events with the same time are
+   * ordered by key in the same direction. Returns at most `limit` events for which `accept` is true;
+   * `accept` may be called more than once for an event. A truncation is visible as a whole or not at
+   * all.
    */
   list(
     range: TimeseriesRange,
@@ -86,30 +87,29 @@ export interface TimeseriesReader {
   ): Promise<readonly TimeseriesEvent[]>;
 
   /**
-   * For each urn the latest event of each of the aspects that has any, as `list` orders them. The
-   * result covers every record up to the `position` before the call.
+   * For each urn, the latest event of each of the aspects, in the order of `list`; aspects without
+   * events are omitted. The result covers every record up to the `position` before the call.
    */
   latest(
     urns: readonly string[],
     aspects: readonly string[],
   ): Promise<readonly ReadonlyMap<string, PlacedEvent>[]>;
 
-  /** Every record up to here is in what is read from now on. */
+  /** Later reads cover every record up to this position. */
   position(): Promise<Position>;
 
-  /** How many events the range has; without an aspect: of all aspects of the urn. */
+  /** Number of events of the range; without an aspect, of all aspects of the urn. */
   count(range: Omit<TimeseriesRange, "aspect"> & { readonly aspect?: string }): Promise<number>;
 
   /**
-   * Of the series of one aspect of all entities of a type: how many events they have, and how many
-   * of those are older than `before`.
+   * Number of events of one aspect of all entities of a type, and number of those older than `before`.
    */
   countOlder(index: TimeseriesIndex, before: number): Promise<TimeseriesCount>;
 
-  /** About how many bytes the events of each index take. */
+  /** Estimated size of the events of each index in bytes. */
   weigh(indexes: readonly TimeseriesIndex[]): Promise<readonly number[]>;
 
-  /** How far the store is with the truncation at a position; undefined before it has come there. */
+  /** Progress of the truncation at a position; undefined before the store applies it. */
   findTruncation(position: Position): Promise<TruncationProgress | undefined>;
 
   /**
@@ -117,7 +117,7 @@ export interface TimeseriesReader {
    */
   findTask?(id: string): Promise<StoreTask | undefined>;
 
-  /** May be said twice; later calls are `unavailable`. */
+  /** Idempotent; later calls of other methods reject with `unavailable`. */
   close(): Promise<void>;
 }
 
@@ -136,24 +136,24 @@ export interface TruncationProgress {
   readonly deleted: number;
   readonly batches: number;
   readonly done: boolean;
-  /** The store's own id of the task that does it, where it has such. */
+  /** Id of the task in the store, if the store has tasks. */
   readonly task?: string | undefined;
 }
 
-/** Work that the store does by itself. */
+/** A task that the store runs in the background. */
 export interface StoreTask {
   readonly id: string;
   readonly completed: boolean;
   readonly runNanos: number;
-  /** JSON text: counts, as the store gives them. */
+  /** JSON text: the counts that the store reports. */
   readonly status: string;
-  /** Why it did not do all. */
+  /** The reason if the task did not delete all events. */
   readonly failure?: string | undefined;
 }
 
 /**
- * An event with all columns of the table, for verification (storage/dump.ts): in byte order of
- * urn and aspect, then by time and byte order of key.
+ * An event with all columns of the table, for tests that compare views (storage/dump.ts). Rows are in
+ * byte order of urn and aspect, then by time and byte order of key.
  */
 export interface TimeseriesRow extends TimeseriesEvent {
   readonly urn: string;

@@ -1,4 +1,4 @@
-/** The reader of the graph in Neo4j, and all edges for verification. Connects with the first query. */
+/** The reader of the graph in Neo4j, with a dump of all edges. Connects with the first query. */
 import type { Dump } from "../../../storage/dump.ts";
 import type { ServerAddress } from "../../../storage/view-origin.ts";
 import type { GraphReader, GraphRow } from "../graph.ts";

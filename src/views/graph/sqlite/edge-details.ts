@@ -1,4 +1,4 @@
-/** Reads properties of edges: of single pairs, and of all edges for verification. */
+/** Reads properties of edges: of single pairs, and of all edges for dumps (storage/dump.ts). */
 import type { DatabaseSync } from "node:sqlite";
 import type { Position } from "../../../core/position.ts";
 import { preparingOn } from "../../../storage/sqlite/prepared.ts";

@@ -1,4 +1,4 @@
-/** Reads properties of edges: of single pairs, and of all edges for verification. */
+/** Reads properties of edges: of single pairs, and of all edges for dumps (storage/dump.ts). */
 import { batching } from "../../../../storage/batching.ts";
 import type { GraphRow, Pair, Stamps } from "../../graph.ts";
 import { type Columns, whole } from "../connection.ts";

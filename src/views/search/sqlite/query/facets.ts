@@ -1,7 +1,7 @@
 /**
- * Facet collectors: in how many of the documents that matched each value of a field is. Values are
- * counted by ordinal in each segment, and the counts of all segments are added by the text of the
- * value. Combinations of values are counted document by document (combinations.ts).
+ * Facet collectors: count the matching documents with each value of a field. Values are counted by
+ * ordinal in each segment, and the counts of all segments are added by the text of the value.
+ * Combinations of values are counted document by document (combinations.ts).
  */
 import type { FacetQuery, FacetValue } from "../../search.ts";
 import type { FieldValues } from "../segments/doc-values.ts";
