@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseSearchQuery, queryCharactersMax } from "../../src/core/query/search-query.ts";
-import type { FieldQuestion, QueryTree } from "../../src/core/query/search-query-builder.ts";
+import type { FieldQuery, QueryTree } from "../../src/core/query/search-query-builder.ts";
 import { cpuMilliseconds } from "../support/cpu-milliseconds.ts";
 
 const OWNERS = "ownerTypes.urn:li:ownershipType:owner";
@@ -41,8 +41,8 @@ const range = (field: string, ends: object): QueryTree => asked(field, { kind: "
 function untyped(tree: QueryTree): QueryTree {
   switch (tree.kind) {
     case "field": {
-      const { typed: _, ...value } = tree.value as FieldQuestion & { typed?: string };
-      return { ...tree, value: value as FieldQuestion };
+      const { typed: _, ...value } = tree.value as FieldQuery & { typed?: string };
+      return { ...tree, value: value as FieldQuery };
     }
     case "and":
       return { ...tree, all: tree.all.map(untyped) };

@@ -1,24 +1,29 @@
 /**
- * Compiles a search query (core/query/search-query.ts) to an expression on documents with weights. All
- * words have to be in the texts of a document:
+ * Compiles a search query (core/query/search-query.ts) to an expression on documents with weights. A
+ * document matches if its texts have all words. Its score is the sum over the words, plus the greatest
+ * weight of a whole-text match; each weight is multiplied by the boost of the field:
  *
- *   a word as it is 1, in the other number 3/4, at the beginning of a longer one 1/2, times the
- *   boost of the field; added up over the words
- *   and the greatest of: the whole value is what was typed 16, it begins so 4, it has the words one
- *   after the other 2, times the boost; a whole urn 256, since its words may all be in some name
- *   a phrase in quotes what its words are worth without them, one after the other
+ *   word of the query        1     the same word
+ *                            3/4   its singular or plural
+ *                            1/2   a word that starts with it
+ *   whole text of the query  256   the value equals it, and it is a urn: a name may have all words of
+ *                                  a urn
+ *                            16    the value equals it
+ *                            4     the value starts with it
+ *                            2     the value has its words in sequence
  *
- * So documents with the words in their names rank before documents with the words elsewhere, and
- * exact matches before prefixes before partial matches. A matching field value has the weight 1.
+ * A quoted phrase has the weight that its words have in sequence without the quotes. So documents with
+ * the words in their names rank before documents with the words elsewhere, and exact matches before
+ * prefixes before partial matches. A matching field value has the weight 1.
  */
 import { CatalogError } from "../../core/errors.ts";
 import { plainField } from "../../core/query/filter.ts";
 import {
   parseSearchQuery,
-  type WholeQuestion,
-  wholeQuestion,
+  type UnquotedFieldValue,
+  unquotedFieldValue,
 } from "../../core/query/search-query.ts";
-import type { FieldQuestion, QueryTree, QueryWord } from "../../core/query/search-query-builder.ts";
+import type { FieldQuery, QueryTree, QueryWord } from "../../core/query/search-query-builder.ts";
 import { withNamespace } from "../../core/urn.ts";
 import type { Expression, WordChoice } from "../../views/search/search.ts";
 import { conditionOn, type FieldMatch } from "./filter/conditions.ts";
@@ -85,10 +90,11 @@ export function createQueryReader(dependencies: Dependencies): QueryReader {
     const terms = createCount();
     const reading = { ...dependencies, fields, named, terms };
     const expression = expressionOf(tree, reading);
-    const whole = wholeQuestion(input, tree, isField);
-    const asWhole = whole && ofWhole(whole, reading);
+    const unquoted = unquotedFieldValue(input, tree, isField);
+    const asOneValue = unquoted && ofUnquoted(unquoted, reading);
     return {
-      expression: asWhole === undefined ? expression : { kind: "or", any: [asWhole, expression] },
+      expression:
+        asOneValue === undefined ? expression : { kind: "or", any: [asOneValue, expression] },
       everything: tree.kind === "all",
       fields: named,
     };
@@ -127,7 +133,7 @@ function expressionOf(tree: QueryTree, reading: Reading): Expression {
     case "phrase":
       return ofPhrase(tree.text, reading);
     case "field":
-      return ofQuestion(tree.field, tree.value, reading);
+      return ofFieldQuery(tree.field, tree.value, reading);
     case "and":
       return { kind: "and", all: tree.all.map((one) => expressionOf(one, reading)) };
     case "or":
@@ -216,21 +222,21 @@ function ofPhrase(typed: string, { words, terms }: Reading): Expression {
 }
 
 /** Undefined if the text is not a value of the field's kind. */
-function ofWhole({ field, text }: WholeQuestion, reading: Reading): Expression | undefined {
+function ofUnquoted({ field, text }: UnquotedFieldValue, reading: Reading): Expression | undefined {
   const { fields, namespace, named } = reading;
-  const asked: FieldMatch = { how: "is", texts: [withNamespace(text.trim(), namespace), text] };
-  const condition = conditionOn(fields.find(field), asked, fields);
+  const match: FieldMatch = { how: "is", texts: [withNamespace(text.trim(), namespace), text] };
+  const condition = conditionOn(fields.find(field), match, fields);
   if ("misfit" in condition) return undefined;
   named.add(plainField(field));
   return { kind: "condition", condition };
 }
 
 /** A value that does not fit the field's kind is searched as words. */
-function ofQuestion(field: string, question: FieldQuestion, reading: Reading): Expression {
+function ofFieldQuery(field: string, query: FieldQuery, reading: Reading): Expression {
   const { fields, namespace } = reading;
-  const condition = conditionOn(fields.find(field), askedBy(question, namespace), fields);
+  const condition = conditionOn(fields.find(field), matchOf(query, namespace), fields);
   if ("misfit" in condition) {
-    const typed = question.kind === "exists" ? field : question.typed;
+    const typed = query.kind === "exists" ? field : query.typed;
     return ofWords(typed, [{ text: typed, open: false }], reading);
   }
   reading.terms.add(1);
@@ -238,12 +244,11 @@ function ofQuestion(field: string, question: FieldQuestion, reading: Reading): E
   return { kind: "condition", condition };
 }
 
-function askedBy(question: FieldQuestion, namespace: string): FieldMatch {
-  if (question.kind === "exists") return { how: "exists" };
-  if (question.kind === "range") return { how: "range", ends: question.ends };
-  const texts = [withNamespace(question.text, namespace)];
-  return { how: typedAs[question.how], texts };
+function matchOf(query: FieldQuery, namespace: string): FieldMatch {
+  if (query.kind === "exists") return { how: "exists" };
+  if (query.kind === "range") return { how: "range", ends: query.ends };
+  const texts = [withNamespace(query.text, namespace)];
+  return { how: matchKinds[query.how], texts };
 }
 
-/** The query form that a typed value means. */
-const typedAs = { equals: "is", starts: "begins", ends: "ends", contains: "contains" } as const;
+const matchKinds = { equals: "is", starts: "begins", ends: "ends", contains: "contains" } as const;

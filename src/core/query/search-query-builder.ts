@@ -1,28 +1,28 @@
 /**
- * Puts the parts of a search query together: operators, brackets, and words in a row, with no
- * recursion, so that no text is too deep (search-query.ts).
+ * Builds the tree of a search query from its parts: operators, brackets and runs of words. Without
+ * recursion, so that deeply nested queries do not overflow the stack (search-query.ts).
  */
 import type { Ends } from "./search-query-values.ts";
 
 export type QueryTree =
   | { readonly kind: "all" }
-  /** All of them. `text` is the run as it was typed. */
+  /** All of the words. `text`: the run, unchanged from the query. */
   | { readonly kind: "words"; readonly text: string; readonly words: readonly QueryWord[] }
   | { readonly kind: "phrase"; readonly text: string }
-  | { readonly kind: "field"; readonly field: string; readonly value: FieldQuestion }
+  | { readonly kind: "field"; readonly field: string; readonly value: FieldQuery }
   | { readonly kind: "and"; readonly all: readonly QueryTree[] }
   | { readonly kind: "or"; readonly any: readonly QueryTree[] }
   | { readonly kind: "not"; readonly not: QueryTree };
 
 export interface QueryWord {
   readonly text: string;
-  /** It is the beginning of a word. */
+  /** True for the prefix of a word. */
   readonly open: boolean;
 }
 
-export type FieldQuestion =
+export type FieldQuery =
   | { readonly kind: "exists" }
-  /** `typed`: the question as words, should the field have no such values. */
+  /** `typed`: the text of the query, searched as words if it does not fit the type of the field. */
   | {
       readonly kind: "text";
       readonly text: string;
@@ -31,25 +31,25 @@ export type FieldQuestion =
     }
   | { readonly kind: "range"; readonly ends: Ends; readonly typed: string };
 
-/** MUST joins as being next to each other does. */
+/** MUST (+) changes nothing: adjacent parts must all match. */
 export type Operator = "AND" | "OR" | "NOT" | "MUST";
 
 export interface QueryBuilder {
-  /** A bracket opens; with a field, what is in it are values of the field. */
+  /** Opens a bracket; with a field, the bracket has values of the field. */
   open(field: string | undefined): void;
   close(): void;
   operator(name: Operator, text: string): void;
   word(word: QueryWord): void;
   phrase(text: string): void;
-  question(field: string, value: FieldQuestion): void;
+  fieldQuery(field: string, value: FieldQuery): void;
   all(): void;
-  /** The field whose values the bracket holds that is open. */
+  /** The field of the open bracket. */
   fieldAround(): string | undefined;
-  /** Undefined when there was nothing but operators and brackets. */
+  /** Undefined for a query of only operators and brackets. */
   finish(): QueryTree | undefined;
 }
 
-/** Brackets within brackets; deeper ones mean nothing. */
+/** Maximum depth of brackets; deeper ones are ignored. */
 const depthMax = 20;
 
 interface Run {
@@ -63,11 +63,11 @@ interface Frame {
   readonly field: string | undefined;
   readonly groups: QueryTree[][];
   list: QueryTree[];
-  /** AND or OR, with something before it and nothing behind it yet. */
+  /** AND or OR, until its right operand is added. */
   joining: { readonly name: Operator; readonly text: string } | undefined;
-  /** NOT, with nothing behind it yet: how it was typed. */
+  /** The text of a NOT, until its operand is added. */
   negating: string | undefined;
-  /** The words that a next word joins. */
+  /** The run that the next word is added to. */
   run: Run | undefined;
 }
 
@@ -113,7 +113,7 @@ export function createQueryBuilder(): QueryBuilder {
     },
     word: (word) => addWord(frame, word),
     phrase: (text) => add(frame, { kind: "phrase", text }),
-    question: (field, value) => add(frame, { kind: "field", field, value }),
+    fieldQuery: (field, value) => add(frame, { kind: "field", field, value }),
     all: () => add(frame, { kind: "all" }),
     fieldAround: () => frame.field,
     finish() {

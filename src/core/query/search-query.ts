@@ -1,19 +1,19 @@
 /**
  * The query language of search: parses a query into a tree.
  *
- *   harvest rows             words, all of them; several in a row are one run
- *   harv*                    words that begin so
- *   "one row"                words one after the other
- *   *, *:*                   everything; so does nothing at all
- *   tags:urn:li:tag:pii      a field's value, as it is: commas, colons and brackets of urns are its own
- *   tags:urn\:li\:tag\:pii   the same, as users of search engines write it
- *   title:"Sales: a\"b"      a value with blanks; title:(a OR b) several. All that stands behind the
- *                            first colon is looked for as it is, as well (wholeQuestion)
- *   title:Sales*             a value that begins so; *sales, *ale* end and contain
- *   rows:>5, rows:[1 TO 5}   numbers, dates and texts between two ends; * is no end
- *   tags:*, _exists_:tags    there is a value
- *   tags: x                  a blank behind the colon says nothing
- *   a AND b, a && b, a b     both; OR, ||, | one of them; NOT a, -a, !a not; +a is a. AND binds
+ *   harvest rows             all of the words; adjacent words are one run
+ *   harv*                    words that start with harv
+ *   "one row"                the words in sequence
+ *   *, *:*, empty text       all documents
+ *   tags:urn:li:tag:pii      a field's value; commas, colons and brackets of a urn need no escapes
+ *   tags:urn\:li\:tag\:pii   the same, with the escapes that other search engines need
+ *   title:"Sales: a\"b"      a value with blanks; title:(a OR b) one of several values. The text
+ *                            after the first colon is also tried as one value (unquotedFieldValue)
+ *   title:Sales*             a value that starts with Sales; *sales: ends with; *ale*: contains
+ *   rows:>5, rows:[1 TO 5}   numbers, dates and texts within a range; * is an open end
+ *   tags:*, _exists_:tags    the field has a value
+ *   tags: x                  blanks after the colon are ignored
+ *   a AND b, a && b, a b     both; OR, ||, |: either; NOT a, -a, !a: not a; +a is a. AND binds
  *                            tighter than OR
  *   MILL\mara, rye\|oats     a backslash is a character unless it escapes a reserved one
  *
@@ -22,7 +22,7 @@
  */
 
 import { CatalogError } from "../errors.ts";
-import type { FieldQuestion, QueryTree } from "./search-query-builder.ts";
+import type { FieldQuery, QueryTree } from "./search-query-builder.ts";
 import { createQueryBuilder, type Operator, type QueryBuilder } from "./search-query-builder.ts";
 import { scanPhrase, scanRange, scanValue, unescaped } from "./search-query-values.ts";
 
@@ -35,7 +35,7 @@ export function parseSearchQuery(input: string, isField: (name: string) => boole
     throw new CatalogError(
       "malformed",
       `the query has ${input.length} characters of at most ${queryCharactersMax}`,
-      { hint: "Ask for less at once; filters take long lists of values" },
+      { hint: "Shorten the query, or use a filter, which accepts long lists of values" },
     );
   }
   const text = withoutMarker(input);
@@ -46,60 +46,60 @@ export function parseSearchQuery(input: string, isField: (name: string) => boole
   return builder.finish() ?? { kind: "words", text, words: [{ text, open: false }] };
 }
 
-/** A field, and a value of it. */
-export interface WholeQuestion {
+/** A field and its value without quotes and escapes. */
+export interface UnquotedFieldValue {
   readonly field: string;
-  /** As it was typed, blanks at its ends, too. */
+  /** Unchanged from the query, with leading and trailing blanks. */
   readonly text: string;
 }
 
 /**
- * `title:Tides of the north (draft` as people mean it who neither quote nor escape: all that follows
- * the colon is the value, letter for letter. Undefined where the query does not begin with a field,
- * asks several questions about fields, or was read so anyway.
+ * A second reading of queries without quotes and escapes, such as `title:Tides of the north (draft`:
+ * all text after the colon is the value. Undefined if the query does not start with a field, if it has
+ * several field queries, or if the tree already has that meaning.
  */
-export function wholeQuestion(
-  input: string,
+export function unquotedFieldValue(
+  typed: string,
   tree: QueryTree,
   isField: (name: string) => boolean,
-): WholeQuestion | undefined {
-  const query = withoutMarker(input);
-  const named = (matchAt(KEYED_FIELD, query, 0) ?? matchAt(FIELD, query, 0))?.trimEnd();
+): UnquotedFieldValue | undefined {
+  const input = withoutMarker(typed);
+  const named = (matchAt(KEYED_FIELD, input, 0) ?? matchAt(FIELD, input, 0))?.trimEnd();
   const field = named && unescaped(named.slice(0, -1));
   if (named === undefined || field === undefined || !isField(field)) return undefined;
-  const text = query.slice(named.length);
-  const [question, another] = questionsIn(tree);
+  const text = input.slice(named.length);
+  const [query, another] = fieldQueriesIn(tree);
   if (another !== undefined) return undefined;
-  if (tree.kind === "field" && question !== undefined && isPlain(question, text)) return undefined;
+  if (tree.kind === "field" && query !== undefined && isPlain(query, text)) return undefined;
   return { field, text };
 }
 
-function questionsIn(tree: QueryTree): readonly FieldQuestion[] {
+function fieldQueriesIn(tree: QueryTree): readonly FieldQuery[] {
   switch (tree.kind) {
     case "field":
       return [tree.value];
     case "and":
-      return tree.all.flatMap(questionsIn);
+      return tree.all.flatMap(fieldQueriesIn);
     case "or":
-      return tree.any.flatMap(questionsIn);
+      return tree.any.flatMap(fieldQueriesIn);
     case "not":
-      return questionsIn(tree.not);
+      return fieldQueriesIn(tree.not);
     default:
       return [];
   }
 }
 
-/** The question is for exactly that text, a prefix or a suffix. */
-const isPlain = (question: FieldQuestion, text: string): boolean =>
-  question.kind === "exists" ||
-  (question.kind === "text" && (question.how !== "equals" || question.text === text));
+/** True for an exists query, a query with a wildcard, and a query for exactly this text. */
+const isPlain = (query: FieldQuery, text: string): boolean =>
+  query.kind === "exists" ||
+  (query.kind === "text" && (query.how !== "equals" || query.text === text));
 
 /** The prefix with which clients of DataHub select its structured query mode; here it changes nothing. */
 const MARKER = /^\s*\\?\/q\s+/;
 
 const withoutMarker = (input: string): string => input.replace(MARKER, "").replace(/^[\s:]+/, "");
 
-/** Adds the part that begins there to the builder; returns the index of the next one. */
+/** Adds the part at an index to the builder; returns the index of the next part. */
 function readPart(
   text: string,
   at: number,
@@ -127,7 +127,7 @@ function readPart(
     return at + operator.text.length;
   }
   return (
-    readQuestion(text, at, isField, builder) ??
+    readFieldQuery(text, at, isField, builder) ??
     readPhrase(text, at, builder) ??
     readWord(text, at, builder)
   );
@@ -157,20 +157,20 @@ function operatorAt(
   return sign === undefined ? undefined : { name: signs[sign] ?? "MUST", text: sign };
 }
 
-/** Ends a field's name; behind blanks an operator joins the name, which is a word then. */
+/** The end of a field's name. A name before blanks and an operator is not a field but a word. */
 const COLON = /:(?:\s+(?!(?:AND|OR|NOT)(?=[\s()"]|$)|&&|\|))?(?=\S)/.source;
-/** Ids of structured properties may hold anything; who asks knows whether there is such a field. */
+/** Ids of structured properties may have any characters; the caller checks that the field exists. */
 const FIELD = new RegExp(`[A-Za-z_](?:[^\\s:()"\\\\]|\\\\.)*${COLON}`, "y");
-/** One of the fields that are named with a urn: ownerTypes.urn:li:ownershipType:x. */
+/** A field whose name has a urn: ownerTypes.urn:li:ownershipType:x. */
 const KEYED_FIELD = new RegExp(
   `[A-Za-z_]\\w*\\.urn:[A-Za-z0-9-]{1,32}:[A-Za-z]\\w*:[^\\s:()"]+${COLON}`,
   "y",
 );
-/** A urn, and not the field of that name. */
+/** A urn, not the field `urn`. */
 const URN = /urn:(?!urn:)[A-Za-z0-9-]{1,32}:[A-Za-z]\w*:(?=\S)/y;
 
-/** Reads the question for a field; undefined when none begins there. */
-function readQuestion(
+/** Reads the field query at an index; undefined if none starts there. */
+function readFieldQuery(
   text: string,
   at: number,
   isField: (name: string) => boolean,
@@ -182,7 +182,7 @@ function readQuestion(
   if (name === "_exists_") {
     const named = scanValue(text, at + (typed?.length ?? 0), "value");
     if (!isField(named.text)) return undefined;
-    builder.question(named.text, { kind: "exists" });
+    builder.fieldQuery(named.text, { kind: "exists" });
     return named.end;
   }
   const own = name !== undefined && isField(name) ? name : undefined;
@@ -194,35 +194,35 @@ function readQuestion(
   // In title:(a OR b), a is a value of title.
   const field = own ?? builder.fieldAround();
   if (field === undefined) return undefined;
-  const { question, end } = questionAt(text, at, begin);
-  if (end === begin || (question.kind === "text" && question.text === "")) return undefined;
-  builder.question(field, question);
+  const { query, end } = fieldQueryAt(text, at, begin);
+  if (end === begin || (query.kind === "text" && query.text === "")) return undefined;
+  builder.fieldQuery(field, query);
   return end;
 }
 
-function questionAt(
+function fieldQueryAt(
   text: string,
   at: number,
   begin: number,
-): { readonly question: FieldQuestion; readonly end: number } {
+): { readonly query: FieldQuery; readonly end: number } {
   const phrase = scanPhrase(text, begin);
   if (phrase !== undefined) {
     const typed = text.slice(at, phrase.end);
-    return { question: { kind: "text", text: phrase.text, how: "equals", typed }, end: phrase.end };
+    return { query: { kind: "text", text: phrase.text, how: "equals", typed }, end: phrase.end };
   }
   const range = scanRange(text, begin);
   if (range !== undefined) {
     const typed = text.slice(at, range.end);
-    return { question: { kind: "range", typed, ends: range.ends }, end: range.end };
+    return { query: { kind: "range", typed, ends: range.ends }, end: range.end };
   }
   const { text: value, starred, open, end } = scanValue(text, begin, "value");
   const typed = text.slice(at, end);
-  if (value === "" && open) return { question: { kind: "exists" }, end };
+  if (value === "" && open) return { query: { kind: "exists" }, end };
   const how = starred ? (open ? "contains" : "ends") : open ? "starts" : "equals";
-  return { question: { kind: "text", text: value, how, typed }, end };
+  return { query: { kind: "text", text: value, how, typed }, end };
 }
 
-/** A quote without its other half divides words. */
+/** An unmatched quote separates words. */
 function readPhrase(text: string, at: number, builder: QueryBuilder): number | undefined {
   if (text[at] !== '"') return undefined;
   const phrase = scanPhrase(text, at);
