@@ -8,7 +8,14 @@ import type { Condition, Scope } from "../../views/search/search.ts";
 import { everyOf } from "./filter/conditions.ts";
 import type { CompiledFilter } from "./filter/filter.ts";
 import type { BrowsePage, BrowseV2Page, SearchCatalog } from "./requests.ts";
-import { countOf, hiding, planSearch, type SearchTools, startOf, typesNamed } from "./search.ts";
+import {
+  countOf,
+  planSearch,
+  type SearchTools,
+  startOf,
+  typesNamed,
+  visibleByDefault,
+} from "./search.ts";
 
 const PATHS = "browsePaths";
 const PATHS_V2 = "browsePathV2";
@@ -38,7 +45,10 @@ export function createBrowse(tools: SearchTools): Pick<SearchCatalog, "browse" |
       });
       const path = pathOf(request.path);
       const { flags = {} } = request;
-      const visible = [filter.condition, await hiding(tools, { entityTypes, filter, flags })];
+      const visible = [
+        filter.condition,
+        await visibleByDefault(tools, { entityTypes, filter, flags }),
+      ];
       const scope = scopeOf(entityTypes, visible);
       const below = await reader.folders({ ...scope, field: PATHS, separator: "/", path });
       const groups = below.folders.slice(from, from + pageSize);

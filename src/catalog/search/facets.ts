@@ -33,13 +33,13 @@ interface FacetRequest {
   /** True if the request names entity types: facets then include types without hits. */
   readonly typesNamed: boolean;
   readonly flags: SearchFlags;
-  /** Values that the filter selects, by field. */
+  /** Values that the filter selects, by field. Their facets are always counted. */
   readonly wanted: Named;
   /** True to omit the default facets. */
-  readonly own: boolean;
-  /** Facets in place of the default ones. */
+  readonly withoutDefaults: boolean;
+  /** Facets that replace the default ones. */
   readonly names?: readonly string[] | undefined;
-  /** Facets in addition to these. */
+  /** Facets in addition to the default or named ones. */
   readonly more: readonly string[];
 }
 
@@ -47,11 +47,11 @@ export function planFacets(fields: SearchFields, request: FacetRequest): FacetPl
   const { flags } = request;
   if (flags.skipAggregates === true) return { queries: [], read: async () => [] };
   const limit = Math.min(Math.max(1, flags.maxAggValues ?? valuesDefault), valuesMax);
-  const bare = request.own || flags.includeDefaultFacets === false;
+  const withoutDefaults = request.withoutDefaults || flags.includeDefaultFacets === false;
   const { names, more } = request;
-  const standard = bare ? [] : fields.facetsOf(request.entityTypes);
+  const defaults = withoutDefaults ? [] : fields.facetsOf(request.entityTypes);
   const usual = [
-    ...(names === undefined ? standard : facetsNamed(names.slice(0, namesMax), fields)),
+    ...(names === undefined ? defaults : facetsNamed(names.slice(0, namesMax), fields)),
     ...facetsNamed(more, fields),
   ];
   const named = planNamed(fields, { named: request.wanted, valuesMax: 2 * limit });
@@ -78,8 +78,8 @@ export function planFacets(fields: SearchFields, request: FacetRequest): FacetPl
 }
 
 /**
- * Any field can be a facet: the values of its first own field count. A facet of pairs includes the
- * facet of entity types, which it is read with.
+ * Any field can be a facet: its first index field is counted. A facet of pairs adds the facet of entity
+ * types, because the result lists the pairs by entity type.
  */
 function facetsNamed(names: readonly string[], fields: SearchFields): readonly FacetRule[] {
   const rules = [...new Set(names)].flatMap((name) => {

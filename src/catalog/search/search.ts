@@ -65,16 +65,16 @@ export interface SearchPlan {
   readonly sort: readonly SortBy[];
   readonly facets: FacetPlan;
   readonly everything: boolean;
-  /** Hits have nothing of their documents but the urns. */
+  /** Hits need only the urns of their documents. */
   readonly urnsOnly: boolean;
-  /** Works in slices, because the matches of a wide table take some time. */
+  /** Works in chunks, because computing the matches of a wide table takes long. */
   readonly hitsOf: (result: SearchResult) => Promise<readonly SearchHit[]>;
 }
 
 interface PlanOptions {
-  /** Only the facets of the filter. */
-  readonly ownFacets?: boolean;
-  /** A further condition beside the filter. */
+  /** Omits the default facets: only those of the filter and those named are counted. */
+  readonly withoutDefaultFacets?: boolean;
+  /** A condition in addition to the filter. */
   readonly within?: Condition;
   readonly foreign?: ForeignCriterion;
 }
@@ -93,8 +93,8 @@ export async function planSearch(
   const query = readQuery(request.input ?? "", fields);
   const filter = await filters.compile(request.filter, { fields, foreign: options.foreign });
   const within = await filters.compile(request.within, { fields, foreign: options.foreign });
-  const hidden = await hiding(tools, { entityTypes, query, filter, flags });
-  const conditions = [filter.condition, within.condition, hidden, options.within];
+  const visible = await visibleByDefault(tools, { entityTypes, query, filter, flags });
+  const conditions = [filter.condition, within.condition, visible, options.within];
   const scope: Scope = {
     entityTypes,
     expression: query.expression,
@@ -110,7 +110,7 @@ export async function planSearch(
       typesNamed: named.length > 0,
       flags,
       wanted: filter.wanted,
-      own: options.ownFacets === true,
+      withoutDefaults: options.withoutDefaultFacets === true,
       names: request.facets,
       more: request.moreFacets ?? [],
     }),
@@ -170,7 +170,7 @@ export function createSearch(
   return {
     search: (request, asked) => page(request, asked, {}),
     // Without words all scores are equal, so hits are ordered by urn.
-    filter: (request, asked) => page(request, asked, { ownFacets: true }),
+    filter: (request, asked) => page(request, asked, { withoutDefaultFacets: true }),
     scroll: async (request, asked) => {
       const plan = await planSearch(tools, request);
       return scrollPage(tools.reader, plan, { request, asked });
@@ -270,10 +270,10 @@ export function entityTypesOf(
 }
 
 /**
- * The condition for entities that are hidden by default. A filter that names one of the fields decides
- * itself, and a query, except for `removed`.
+ * The condition that excludes entities that are hidden by default; undefined if it excludes none. It
+ * omits the fields that the filter names, and those that the query names, except `removed`.
  */
-export async function hiding(
+export async function visibleByDefault(
   { hiddenStages }: Pick<SearchTools, "hiddenStages">,
   request: {
     readonly entityTypes: readonly string[];
@@ -302,8 +302,8 @@ export async function hiding(
 }
 
 /**
- * Reads the values of fields that hits include on request; undefined without any. Names that are no
- * field are ignored.
+ * Reads the values of fields that the request adds to hits; undefined if it adds none. Unknown names are
+ * ignored.
  */
 function createExtraFields(
   names: readonly string[] | undefined,
@@ -323,7 +323,7 @@ function createExtraFields(
   };
 }
 
-/** Ties are ordered by score anyway, so a criterion on it is redundant. */
+/** Criteria on the score are ignored: the score only orders hits that all other criteria leave equal. */
 const SCORES = ["_score", "score"];
 
 function sortOf(criteria: readonly SortCriterion[], fields: SearchFields): readonly SortBy[] {

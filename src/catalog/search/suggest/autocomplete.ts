@@ -20,7 +20,7 @@ import { anyOf, everyOf, NOTHING } from "../filter/conditions.ts";
 import type { KnownField, SearchFields } from "../filter/fields.ts";
 import { unknownField } from "../filter/filter.ts";
 import type { AutocompleteRequest, AutocompleteResult, SearchCatalog } from "../requests.ts";
-import { hiding, type SearchTools, startOf, typesNamed } from "../search.ts";
+import { type SearchTools, startOf, typesNamed, visibleByDefault } from "../search.ts";
 
 /** Maximum number of suggestions in a response. */
 const limitMax = 1_000;
@@ -77,7 +77,7 @@ export function createAutocomplete(tools: SearchTools): Pick<SearchCatalog, "aut
       const filter = await filters.compile(request.filter, { fields });
       const conditions = [
         filter.condition,
-        await hiding(tools, { entityTypes, filter, flags: request.flags ?? {} }),
+        await visibleByDefault(tools, { entityTypes, filter, flags: request.flags ?? {} }),
       ];
       const nothing = words.tokensOf(request.query).length === 0;
       const readHits: ReadHits = ({ without, ...place }) =>
