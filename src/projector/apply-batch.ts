@@ -20,17 +20,17 @@ interface AppliedBatch {
 }
 
 /**
- * `after`: position of the view. `always`: the checkpoint moves even without a write. Rejects with
- * errors of the store.
+ * Applies a batch to `target`. `after`: position of the view. `always`: the checkpoint moves even
+ * without a write. Rejects with errors of the store.
  */
 export async function applyToView(
-  applyOrPark: View,
+  target: View,
   changes: Batch<PlacedChange>,
   after: Position,
   options: { readonly parking?: Parking | undefined; readonly always: (upTo: Position) => boolean },
 ): Promise<AppliedBatch> {
   const { parking } = options;
-  const view = withRecordNames(applyOrPark, changes);
+  const view = withRecordNames(target, changes);
   if (view.onParking !== undefined) await releaseRejected(changes.items, parking);
   const project = skippingParked(view, parking);
   const { items, upTo, failure, poison } = projectBatch(changes, project, after);
