@@ -84,7 +84,7 @@ export async function openCatalogAndHttp(
   const { logger, opened } = opening;
   const bodyThread = createBodyClient({ config: bodyConfig(config), patchRules: patchRules() });
   opened.push(() => bodyThread.close());
-  const { catalog, giveDefaults, restoreEdges, removeLeftValues } = await openCatalog(
+  const { catalog, writeDefaults, restoreEdges, removeLeftValues } = await openCatalog(
     config,
     below,
     { ...opening, bodyThread },
@@ -106,7 +106,7 @@ export async function openCatalogAndHttp(
   const operations = await openOperations({
     ...operationsParts(config, below, opening),
     audit,
-    giveDefaults,
+    writeDefaults,
     restoreEdges,
     status: {
       version,
@@ -291,7 +291,7 @@ async function openCatalog(
   });
   return {
     catalog: traces === undefined ? catalog : traceCatalog(catalog, traces),
-    giveDefaults: catalog.giveDefaults,
+    writeDefaults: catalog.writeDefaults,
     restoreEdges: catalog.restoreEdges,
     removeLeftValues: catalog.removeLeftValues,
   };
@@ -314,7 +314,7 @@ function operationsParts(
   config: Config,
   { model, rules, log, stores, projector, generations, readers, onRebuilt }: LogAndViews,
   { logger, traces }: Opening,
-): Omit<OperationsParts, "audit" | "giveDefaults" | "restoreEdges" | "status"> {
+): Omit<OperationsParts, "audit" | "writeDefaults" | "restoreEdges" | "status"> {
   const isShared = (view: string) => sharedView(config, view as ViewName);
   return {
     model,

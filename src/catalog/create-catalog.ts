@@ -76,7 +76,7 @@ interface ScopedCatalog extends Catalog {
    */
   entitiesVersion(): number | undefined;
   /** Writes missing default aspects as the system actor; returns their number. */
-  giveDefaults(urns: readonly string[]): Promise<number>;
+  writeDefaults(urns: readonly string[]): Promise<number>;
   readonly restoreEdges: RestoreEdges;
   /** Removes values of deleted structured properties that an earlier process left behind. */
   removeLeftValues(): Promise<void>;
@@ -338,7 +338,7 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
     ...catalog,
     peek: states.peekQuietly,
     entitiesVersion,
-    giveDefaults: createWriteDefaults({ addresses, states, validation, ingest: ingestion.ingest }),
+    writeDefaults: createWriteDefaults({ addresses, states, validation, ingest: ingestion.ingest }),
     removeLeftValues: definitionRemoval.removeLeftValues,
     restoreEdges: createRestoreEdges({
       log,

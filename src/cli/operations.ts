@@ -97,7 +97,7 @@ export interface ProcessOperations {
       readonly views: readonly string[];
       readonly logger: Logger;
       readonly onProgress: (position: Position, head: Position) => void;
-      /** Absent: it goes on to its end. */
+      /** Absent: it continues to its end. */
       readonly signal?: AbortSignal | undefined;
     },
   ): Promise<readonly Rebuilt[]>;

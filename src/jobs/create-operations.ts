@@ -21,7 +21,7 @@ import { createRebuilds, type RebuildParts } from "./rebuild.ts";
 import { createRestoring } from "./restore/restore.ts";
 import { createScavenges } from "./scavenge.ts";
 import { watchReadiness } from "./status/readiness.ts";
-import { findStanding } from "./status/stalled-views.ts";
+import { findStuckViews } from "./status/stalled-views.ts";
 import { createStatus, type JobsEnded, type StatusParts } from "./status/status.ts";
 import { watchThroughput } from "./status/throughput.ts";
 import { storeTaskStatus, taskIdOf, taskStatus, unknownTask } from "./task-status.ts";
@@ -63,13 +63,13 @@ export interface OperationsParts {
     | "restoration"
     | "rebuild"
     | "checkIndexes"
-    | "findStanding"
+    | "findStuckViews"
     | "logger"
     | "namespace"
     | "urnLimits"
   >;
   /** Writes missing default aspects of the entities; returns their number. */
-  readonly giveDefaults: (urns: readonly string[]) => Promise<number>;
+  readonly writeDefaults: (urns: readonly string[]) => Promise<number>;
   /** Restores removed edges that the entities' aspects state; returns the number of aspects. */
   readonly restoreEdges: (aspects: ReadonlyMap<string, ReadonlySet<string>>) => Promise<number>;
   readonly aroundJob?: JobsParts["around"];
@@ -134,7 +134,7 @@ export async function openOperations(
     model,
     log,
     restoration,
-    giveDefaults: parts.giveDefaults,
+    writeDefaults: parts.writeDefaults,
     restoreEdges: parts.restoreEdges,
     ...names,
     now,
@@ -151,7 +151,7 @@ export async function openOperations(
     ...{ ...parts.verifying, ...names, restoration, logger },
     checkIndexes: (signal) => checkIndexes(0, signal),
     rebuild: rebuilds.rebuildWithin,
-    findStanding: async (names) => findStanding(projector, await log.head(), names),
+    findStuckViews: async (names) => findStuckViews(projector, await log.head(), names),
   });
   let shared: Jobs | undefined;
   const scavenges = createScavenges({

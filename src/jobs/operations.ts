@@ -1,6 +1,7 @@
 /**
- * The operations on views, timeseries and jobs, for the HTTP API. The caller has been authorized
- * with the admin token. Errors are CatalogErrors.
+ * The operations on views, timeseries and jobs, for the HTTP API. Callers authorize requests before: by
+ * the admin token, or by an access token of a user with the privilege of the operation. Errors are
+ * CatalogErrors.
  */
 import type { AuditPage, AuditQuery } from "../auth/audit.ts";
 import type { Caller } from "../catalog/catalog.ts";

@@ -21,7 +21,7 @@ import type { TruncateRequest } from "./operations.ts";
 /** Events of one transaction: the maximum and the default. */
 const batchSizeMax = 10_000;
 /** Interval of reads of the store's progress. */
-const lookMs = 25;
+const pollMs = 25;
 const ID_BYTES = 16;
 
 interface Dependencies {
@@ -79,7 +79,7 @@ export function createTruncation(dependencies: Dependencies) {
       await dependencies.caughtUp();
       total = (await reader.countOlder(asked, asked.endTimeMillis)).older;
       run.signal.throwIfAborted();
-      run.commit("The truncation is in the log; its events are not shown any more");
+      run.commit("The truncation is in the log, and its events are hidden");
       at = await append(run.id, asked);
       await run.report({ ...NOTHING, total }, { position: at });
     }
@@ -98,11 +98,15 @@ export function createTruncation(dependencies: Dependencies) {
       await run.report(counts, { position: at });
       if (done) return;
       if (performance.now() - begun > (asked.timeoutSeconds ?? Infinity) * 1_000) {
-        throw new CatalogError("unavailable", `it took more than ${asked.timeoutSeconds} seconds`, {
-          hint: "Its events are not shown any more; the store deletes them in the background",
-        });
+        throw new CatalogError(
+          "unavailable",
+          `the truncation took more than ${asked.timeoutSeconds} seconds`,
+          {
+            hint: "The truncated events are hidden; the store continues to delete them in the background",
+          },
+        );
       }
-      await delay(lookMs, undefined, { signal: run.signal });
+      await delay(pollMs, undefined, { signal: run.signal });
     }
   };
 
@@ -133,7 +137,7 @@ export function createTruncation(dependencies: Dependencies) {
   };
 }
 
-/** DataHub's words, which clients print. */
+/** DataHub's text, which clients print. */
 function dryRun(older: number, events: number, byQuery: boolean): string {
   const percent = events === 0 ? 0 : (100 * older) / events;
   const how = byQuery

@@ -15,11 +15,11 @@ import { countOf, verifyAndRepair } from "../projector/verify/repair.ts";
 import type { VerificationResult } from "../projector/verify/verification.ts";
 import type { Verified, VerifiedState } from "../projector/verify/verified-state.ts";
 import type { Jobs, JobWork, OperationResult } from "./jobs.ts";
-import { type StalledView, standing } from "./status/stalled-views.ts";
+import { type StalledView, stuckViews } from "./status/stalled-views.ts";
 import { noSuchView } from "./unknown-view.ts";
 
 export interface VerifyRequest {
-  /** None named: all. */
+  /** All views if empty or absent. */
   readonly views?: readonly string[] | undefined;
   /** Compare only entities with a record after this position of the log. */
   readonly since?: number | undefined;
@@ -73,7 +73,7 @@ export interface VerifyParts {
   /** Compares the indexes of the log with its tables; rejects if they differ. */
   readonly checkIndexes: (signal: AbortSignal) => Promise<void>;
   /** Finds stuck views (status/stalled-views.ts). */
-  readonly findStanding: (views: readonly string[]) => Promise<readonly StalledView[]>;
+  readonly findStuckViews: (views: readonly string[]) => Promise<readonly StalledView[]>;
   /** Seconds between two verifications in the background; 0: none. */
   readonly intervalSeconds: number;
   readonly namespace: string;
@@ -93,7 +93,7 @@ export function createVerifications(parts: VerifyParts) {
   const { restoration, logger } = parts;
   let latest: Readonly<Record<string, ViewVerification>> = {};
   const withSlot = createConcurrencyLimit(1);
-  /** Jobs that run or wait, and the verification in the background. */
+  /** Number of running and waiting verifications: jobs, and the one in the background. */
   let pending = 0;
 
   function withState<T>(use: (state: VerifiedState) => T): T {
@@ -105,7 +105,7 @@ export function createVerifications(parts: VerifyParts) {
     }
   }
 
-  function look(): void {
+  function loadResults(): void {
     latest = withState((state) =>
       Object.fromEntries(
         Object.entries(state.load()).map(([view, { count, ...result }]) => [
@@ -143,7 +143,7 @@ export function createVerifications(parts: VerifyParts) {
           },
         },
       );
-      look();
+      loadResults();
       const noops = counts.noops + result.records;
       counts = { ...counts, total: noops, noops, batches: counts.batches + 1 };
       await run.report(counts);
@@ -171,26 +171,26 @@ export function createVerifications(parts: VerifyParts) {
       },
       signal,
     });
-    await bringOn(asked, signal);
+    await rebuildStuck(asked, signal);
     const found = countOf(after);
     if (found > 0) throw elsewhere.size > 0 ? noProjectorFor(elsewhere) : unrepaired(found);
   };
 
   async function requireMoving(views: readonly string[]): Promise<void> {
-    const found = await parts.findStanding(views);
-    if (found.length > 0) throw standing(found);
+    const found = await parts.findStuckViews(views);
+    if (found.length > 0) throw stuckViews(found);
   }
 
   /** Rebuilds stuck views. */
-  async function bringOn(views: readonly string[], signal: AbortSignal): Promise<void> {
-    const found = (await parts.findStanding(views)).map(({ view }) => view);
+  async function rebuildStuck(views: readonly string[], signal: AbortSignal): Promise<void> {
+    const found = (await parts.findStuckViews(views)).map(({ view }) => view);
     if (found.length === 0) return;
     logger.info({ views: found }, "rebuilding stuck views");
     await parts.rebuild(found, signal);
     await requireMoving(found);
   }
 
-  /** Adds to `elsewhere` the views that other processes feed. */
+  /** Adds to `elsewhere` the views without a running projector. */
   async function restore(
     urns: readonly string[],
     elsewhere: Set<string>,
@@ -206,12 +206,12 @@ export function createVerifications(parts: VerifyParts) {
     }
   }
 
-  async function lookBeside(signal: AbortSignal): Promise<void> {
+  async function verifyInBackground(signal: AbortSignal): Promise<void> {
     pending++;
     try {
       const asked = { views: parts.views, niceness: NICENESS };
       const { views } = await withSlot(() => parts.verify(asked, { onProgress: () => {}, signal }));
-      look();
+      loadResults();
       const differing = views.filter(({ count }) => count > 0);
       for (const { view, count } of differing) {
         logger.error({ view, found: count }, "a view differs from the log");
@@ -246,7 +246,7 @@ export function createVerifications(parts: VerifyParts) {
 
     async listDifferences({ view, start, count }: DifferencesQuery): Promise<DifferencesPage> {
       if (view !== undefined) checkViews([view]);
-      look();
+      loadResults();
       const page = withState((state) => state.list({ view, start, count }));
       const views = Object.values(latest).filter((one) => view === undefined || one.view === view);
       return { ...page, views };
@@ -255,19 +255,19 @@ export function createVerifications(parts: VerifyParts) {
     /** The last result; undefined for a view that was never verified. */
     verified: (view: string) => latest[view],
 
-    /** Verifies the views at intervals, without a job and without repair. Returns the function that ends it. */
+    /** Verifies the views at intervals, without a job and without repair. Returns a function that stops it. */
     watch(): () => Promise<void> {
-      look();
+      loadResults();
       const stopping = new AbortController();
-      let looking: Promise<void> = Promise.resolve();
+      let running: Promise<void> = Promise.resolve();
       const timer = setInterval(() => {
-        if (pending === 0) looking = lookBeside(stopping.signal);
+        if (pending === 0) running = verifyInBackground(stopping.signal);
       }, parts.intervalSeconds * 1_000).unref();
       if (parts.intervalSeconds === 0) clearInterval(timer);
       return async () => {
         clearInterval(timer);
         stopping.abort(new CatalogError("unavailable", "the service is stopping"));
-        await looking;
+        await running;
       };
     },
   };
@@ -282,5 +282,5 @@ const noProjectorFor = (views: ReadonlySet<string>): CatalogError =>
 
 const unrepaired = (found: number): CatalogError =>
   new CatalogError("conflict", `${found} differences are left after repair and rebuild`, {
-    hint: "listDifferences shows them; repair again if others wrote meanwhile",
+    hint: "listDifferences shows them; repair again if the catalog was written to meanwhile",
   });

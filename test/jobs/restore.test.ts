@@ -49,7 +49,7 @@ const restoring = createRestoring({
       return [];
     },
   },
-  giveDefaults: async () => 0,
+  writeDefaults: async () => 0,
   restoreEdges: async () => 0,
   namespace: "li",
   urnLimits: { bytesMax: 512, schemaFieldBytesMax: 2048 },

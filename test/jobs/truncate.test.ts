@@ -78,8 +78,8 @@ describe("a truncation", () => {
     });
     await expect(work()).rejects.toMatchObject({
       code: "unavailable",
-      message: "it took more than 0.2 seconds",
-      hint: "Its events are not shown any more; the store deletes them in the background",
+      message: "the truncation took more than 0.2 seconds",
+      hint: "The truncated events are hidden; the store continues to delete them in the background",
     });
     expect(appended).toHaveLength(1);
   });

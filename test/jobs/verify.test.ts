@@ -39,7 +39,7 @@ function verifications(
       },
     },
     rebuild: async (views: readonly string[]) => void rebuilt.push(...views),
-    findStanding: async () => [],
+    findStuckViews: async () => [],
     checkIndexes: async () => {},
     intervalSeconds: 0,
     logger: { info: () => {}, error: (fields: object) => void logged.push(fields) },
@@ -196,7 +196,7 @@ test("background verification compares every view in full, logs differences and 
 test("a verification fails for a view that makes no progress although the log is ahead", async () => {
   const why = "function is not iterable";
   const stuck = { view: "graph", position: position(65), head: position(77), why };
-  const differing = verifications(() => [], { findStanding: async () => [stuck] });
+  const differing = verifications(() => [], { findStuckViews: async () => [stuck] });
   await expect(differing.work()).rejects.toMatchObject({
     code: "unavailable",
     message: expect.stringContaining(
@@ -209,7 +209,7 @@ test("a verification fails for a view that makes no progress although the log is
 test("a repair rebuilds a stuck view, and succeeds when the view then follows the log", async () => {
   let found = [{ view: "graph", position: position(65), head: position(77), why: "" }];
   const { work, rebuilt } = verifications(() => [], {
-    findStanding: async () => {
+    findStuckViews: async () => {
       const now = found;
       found = [];
       return now;

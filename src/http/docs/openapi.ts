@@ -70,7 +70,7 @@ export function openApiDocument(
           type: "http",
           scheme: "bearer",
           description:
-            "The admin token: the file `operator.token` in the data directory of the service, made at its first start. An access token of a user with the privilege of the operation is accepted, too.",
+            "The admin token, in the file `operator.token` of the data directory, which the first start of the service creates. An access token of a user with the privilege of the operation is accepted, too.",
         },
         [SYSTEM]: {
           type: "http",

@@ -44,7 +44,7 @@ interface Dependencies {
   readonly log: Pick<ChangeLog, "readStream" | "listStreams">;
   readonly restoration: Pick<Restoration, "restore">;
   /** Writes missing default aspects of the entities; returns their number. */
-  readonly giveDefaults: (urns: readonly string[]) => Promise<number>;
+  readonly writeDefaults: (urns: readonly string[]) => Promise<number>;
   /** Restores the removed edges that aspects state, of entities by urn. */
   readonly restoreEdges: (aspects: ReadonlyMap<string, ReadonlySet<string>>) => Promise<number>;
   readonly namespace: string;
@@ -73,8 +73,8 @@ export function createRestoring(dependencies: Dependencies) {
   /** Batches of this process's jobs, for the responses that wait for them. */
   const done = new Map<string, RestoredBatch[]>();
 
-  /** After this time no response waits for the job any more. */
-  function forgetLater(id: string): void {
+  /** Deletes the batches of a job when no response waits for it: a response waits for waitMsMax. */
+  function evictLater(id: string): void {
     setTimeout(() => done.delete(id), 2 * waitMsMax).unref();
   }
 
@@ -149,7 +149,7 @@ export function createRestoring(dependencies: Dependencies) {
     const batches: RestoredBatch[] = [];
     const elsewhere = new Set<string>();
     done.set(run.id, batches);
-    forgetLater(run.id);
+    evictLater(run.id);
     const begin = startOf(request, run);
     let counts = run.counts;
     let { skipped, taken } = begin;
@@ -178,7 +178,7 @@ export function createRestoring(dependencies: Dependencies) {
         await run.report(soFar(), aspect === "" ? undefined : checkpoint);
       };
       const restored = await restoreBatch(batch, run, elsewhere, (part) => report(part, 0));
-      if (hasDone(restored)) batches.push(restored);
+      if (hasRows(restored)) batches.push(restored);
       if (batches.length > batchesMax) batches.shift();
       batch = emptyBatch();
       await report(restored, 1);
@@ -254,7 +254,7 @@ export function createRestoring(dependencies: Dependencies) {
     for (let from = 0; from < urns.length; from += entitiesPerMessageMax) {
       run.signal.throwIfAborted();
       const some = urns.slice(from, from + entitiesPerMessageMax);
-      const given = createDefaultAspects ? await dependencies.giveDefaults(some) : 0;
+      const written = createDefaultAspects ? await dependencies.writeDefaults(some) : 0;
       await dependencies.restoreEdges(
         new Map(some.map((urn) => [urn, new Set(rows.get(urn)?.map(({ row }) => row.aspect))])),
       );
@@ -265,15 +265,15 @@ export function createRestoring(dependencies: Dependencies) {
         dependencies.logger.error({ ...one, job: run.id }, "an entity could not be restored");
       }
       const processed = some.flatMap((urn) => rows.get(urn) ?? []);
-      const known = processed.filter(
+      const migrated = processed.filter(
         ({ urn, row }) => !failed.has(urn) && isKnown(model, row),
       ).length;
       const last = processed.at(-1);
       part = {
         ...part,
-        rowsMigrated: part.rowsMigrated + known,
-        ignored: part.ignored + processed.length - known,
-        defaultAspects: part.defaultAspects + given,
+        rowsMigrated: part.rowsMigrated + migrated,
+        ignored: part.ignored + processed.length - migrated,
+        defaultAspects: part.defaultAspects + written,
         restoreMs: performance.now() - begun,
         ...(last && { lastUrn: last.urn, lastAspect: last.row.aspect }),
       };
@@ -353,14 +353,14 @@ function createSelection(request: RestoreRequest, model: Model): (row: RestoredR
     time <= lePitEpochMs;
 }
 
-/** True when the model has the aspect. Readers show no others, but views restore them. */
+/** True if the model has the aspect. Views also restore aspects that it does not have; readers hide these. */
 function isKnown(model: Model, { entityType, aspect }: RestoredRow): boolean {
   const entity = model.entities.get(entityType);
   return entity !== undefined && model.findAspectOf(entity, aspect) !== undefined;
 }
 
 /** A batch without rows, such as one of urns without records, is not part of the response. */
-const hasDone = ({ rowsMigrated, ignored, defaultAspects }: RestoredBatch): boolean =>
+const hasRows = ({ rowsMigrated, ignored, defaultAspects }: RestoredBatch): boolean =>
   rowsMigrated + ignored + defaultAspects > 0;
 
 /** Restored rows; removed ones do not count. */

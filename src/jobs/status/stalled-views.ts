@@ -15,14 +15,14 @@ export interface StalledView {
 /** Milliseconds without progress, or of failures, after which a view counts as stuck. */
 const limits = { waitMsMax: 15_000, failingMsMax: 4_000, pollMs: 250 };
 
-/** The views that neither reach the log's head nor make progress towards it. */
-export async function findStanding(
+/** Finds views that neither reach the log's head nor make progress towards it. */
+export async function findStuckViews(
   progress: Pick<Progress, "reached" | "errors" | "positions">,
   head: Position,
   views: readonly string[],
 ): Promise<readonly StalledView[]> {
   const positionOf = (view: string) => new Map(Object.entries(progress.positions())).get(view);
-  const looked = views.map(async (view): Promise<readonly StalledView[]> => {
+  const checks = views.map(async (view): Promise<readonly StalledView[]> => {
     const before = positionOf(view);
     if (before === undefined) return [];
     try {
@@ -33,10 +33,11 @@ export async function findStanding(
       return position > before ? [] : [{ view, position, head, why: saidBy(error) }];
     }
   });
-  return (await Promise.all(looked)).flat();
+  return (await Promise.all(checks)).flat();
 }
 
-export const standing = (views: readonly StalledView[]): CatalogError => {
+/** The error for stuck views. */
+export const stuckViews = (views: readonly StalledView[]): CatalogError => {
   const [first, ...others] = views;
   const more =
     others.length === 0 ? "" : `; also stuck: ${others.map(({ view }) => view).join(", ")}`;

@@ -113,7 +113,7 @@ const restored: Schema = {
   }),
 };
 
-/** 202: the job goes on. */
+/** 202: the job continues. */
 const restoredResponse = ({ batches, id, completed, position }: Restored): ApiResponse => ({
   json: JSON.stringify(
     batches.map((batch) => ({ ...restoredMembers(batch), taskId: id, completed })),

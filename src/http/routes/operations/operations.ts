@@ -1,4 +1,7 @@
-/** /operations: looking after views, timeseries and jobs. Every row asks for the operator's token. */
+/**
+ * /operations: maintenance of views, timeseries and jobs. Requests need the admin token, or an access
+ * token of a user with the privilege of the operation.
+ */
 import type {
   IndexSize,
   OperationResult,
@@ -38,7 +41,7 @@ export const operationsResource: Resource = {
   name: "operations",
   implementation: "operations.OperationsResource",
   about:
-    "Restoring views, truncating timeseries, and the jobs that do it. They require `Authorization: Bearer <token>` with the admin token, which the first start writes to the file `operator.token` of the data directory, or an access token with the privilege of the operation.",
+    "Maintenance of views, timeseries and jobs. Requests need `Authorization: Bearer <token>` with the admin token, which the first start writes to the file `operator.token` of the data directory, or with an access token of a user with the privilege of the operation.",
 };
 
 const getEsTaskStatus: Endpoint = {
@@ -85,7 +88,7 @@ const truncateTimeseriesAspect: Endpoint = {
     dryRun: flag("True when absent"),
     batchSize: count("Events of one transaction: 10,000 when absent, and at most", 1),
     timeoutSeconds: count(
-      "After this time the job fails; a transaction that has begun continues. No limit when absent",
+      "After this time the job fails; the store continues to delete events in the background. No limit when absent",
       1,
     ),
     forceDeleteByQuery: flag("Only changes the text of a dry run: there is one way to delete"),
