@@ -74,17 +74,13 @@ export const modelAfter = (made: string | null, own: string | undefined): string
  */
 export function checkNotBehind(
   view: string,
-  {
-    own,
-    inPlace,
-    head,
-  }: { own: Position; inPlace: Position | undefined; head: Position | undefined },
+  { own, live, head }: { own: Position; live: Position | undefined; head: Position | undefined },
 ): void {
-  if (inPlace === undefined || inPlace <= own) return;
-  if (head !== undefined && inPlace > head) return;
+  if (live === undefined || live <= own) return;
+  if (head !== undefined && live > head) return;
   throw new CatalogError(
     "conflict",
-    `the view "${view}" is at position ${inPlace}, and its staging generation only at ${own}`,
+    `the view "${view}" is at position ${live}, and its staging generation only at ${own}`,
     { hint: "Another process projects it. Run the rebuild again" },
   );
 }

@@ -43,18 +43,18 @@ export const verify: ProcessOperations["verify"] = async (config, options) => {
       }),
     );
   let records: number | undefined;
-  const look = async (views: readonly string[]) => {
+  const verify = async (views: readonly string[]) => {
     const done = await verified(views);
     records ??= done.records;
     return done.views;
   };
   if (!options.repair) {
-    const { found: before, unread } = await verifyEach(names, look);
+    const { found: before, unread } = await verifyEach(names, verify);
     const unknown = [...unread, ...(await locked(config, (log) => beyond(log, before)))];
     return { before, after: before, unknown, records: records ?? 0, restored: 0, rebuilt: [] };
   }
   const { rebuilt, ...repaired } = await verifyAndRepair(names, {
-    verify: look,
+    verify,
     restore: (urns) => locked(config, (log) => restore(stores, log, urns)),
     async rebuild(views) {
       await rebuild(config, { views, logger: options.logger, onProgress: () => {} });
@@ -64,15 +64,15 @@ export const verify: ProcessOperations["verify"] = async (config, options) => {
   return { ...repaired, unknown, records: records ?? 0, rebuilt } satisfies VerifiedStores;
 };
 
-type Look = (views: readonly string[]) => Promise<readonly Verified[]>;
+type Verify = (views: readonly string[]) => Promise<readonly Verified[]>;
 
 /** Verifies all views together; if one of them cannot be read, each by itself. */
 async function verifyEach(
   views: readonly ViewName[],
-  look: Look,
+  verify: Verify,
 ): Promise<{ readonly found: readonly Verified[]; readonly unread: VerifiedStores["unknown"] }> {
   try {
-    return { found: await look(views), unread: [] };
+    return { found: await verify(views), unread: [] };
   } catch (error) {
     if (!isUnavailable(error) || views.length === 1) throw error;
   }
@@ -80,7 +80,7 @@ async function verifyEach(
   const unread: VerifiedStores["unknown"][number][] = [];
   for (const view of views) {
     try {
-      appendAll(found, await look([view]));
+      appendAll(found, await verify([view]));
     } catch (error) {
       if (!isUnavailable(error)) throw error;
       unread.push({ view, reason: error.text });

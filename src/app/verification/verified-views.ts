@@ -13,7 +13,7 @@ import { decodeRecord } from "../../log/codecs/record-codec.ts";
 import { copyByStream } from "../../log/sqlite/log-copy.ts";
 import { createVerifier } from "../../projector/verify/entities/verify-entities.ts";
 import { type VerificationResult, verifyViews } from "../../projector/verify/verification.ts";
-import type { Remembered } from "../../projector/verify/verified-state.ts";
+import type { VerificationSummary } from "../../projector/verify/verified-state.ts";
 import type { FoldedView, VerifiedView } from "../../projector/verify/view-rows.ts";
 import { aspectRowShape, foldAspectRows } from "../../views/aspects/folded-rows.ts";
 import { foldGraphRows, graphRowShape } from "../../views/graph/folded-rows.ts";
@@ -136,7 +136,7 @@ export async function verifyStoredViews(
 function resultsToStore(
   { views }: VerificationResult,
   since: Position | undefined,
-  before: Readonly<Record<string, Remembered>>,
+  before: Readonly<Record<string, VerificationSummary>>,
 ): VerificationResult["views"] {
   if (since === undefined) return views;
   return views

@@ -59,7 +59,7 @@ interface StateSource {
 interface EventSource<W> {
   /** The timeseries aspects that documents of an entity type contain. */
   aspectsOf(entityType: string): readonly string[];
-  /** As `States.position`, for `latest`. */
+  /** As `StateSource.position`, for `latest`. */
   position(): Promise<Position>;
   /** For each urn. */
   latest(urns: readonly string[], aspects: readonly string[]): Promise<readonly LatestEvents[]>;
@@ -75,7 +75,7 @@ interface EventSource<W> {
   close(): Promise<void>;
   /**
    * Its position also moves over records that the timeseries view ignores, so that every batch can
-   * wait for it; otherwise the projector orders the views (View.madeOf).
+   * wait for it; otherwise the projector orders the views (View.builtFrom).
    */
   readonly coversIgnored: boolean;
 }

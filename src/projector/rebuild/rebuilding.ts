@@ -8,8 +8,8 @@
  *      (swap-generations.ts)
  *   3. readers and projector switch to the staging generations
  *
- * In a server, a staging generation becomes live when it is closed: the view is paused before, and
- * compared while it is open, near the head.
+ * In stores on a server, a staging generation is compared while it is open, near the head. The thread
+ * that builds it makes it live (Sink.publish) while the projector pauses the view.
  *
  * Readers never go back: they see everything that they saw before a step, and no position is reported
  * that their generation does not have. A failure before the end of the third step leaves the live

@@ -5,8 +5,8 @@
  * Folded views, such as search, are built from other views when these are near the head: each entity is
  * folded once. After that, all views apply the log together.
  *
- * Views in servers are verified while they are open and paused, and then brought near the head again.
- * Views in files are verified when they are closed (rebuilding.ts).
+ * Staging generations on a server are verified while they are open and the build waits; then the build
+ * brings them near the head again. Those in files are verified when they are closed (rebuilding.ts).
  *
  * Records that a view cannot apply are parked in memory and returned at the end. The swap writes them to
  * the log.
@@ -38,20 +38,20 @@ export interface StagingParts {
   /** Closed at the end, whatever the outcome. */
   readonly views: readonly View[];
   /**
-   * Opens the views that are built from `views`, which are closed before. `reopened` are `views` again,
-   * open for writing while the folded views read them. All are closed at the end, too.
+   * Opens the views that are built from `views`, after `views` are closed. `reopened`: `views`, opened
+   * again for writing, while the folded views read them. All of them are closed at the end.
    */
   readonly openFolded?:
     | (() => Promise<{ readonly reopened: readonly View[]; readonly folded: readonly View[] }>)
     | undefined;
   readonly onProgress: (progress: BuildProgress) => void;
   /**
-   * Verifies views in servers, by name, without the parked entities. The build fails when it rejects.
+   * Verifies staging generations on a server, by view, without the parked entities. The build fails when it rejects.
    */
   readonly onStaged?:
     | ((staged: Readonly<Record<string, Staged>>, parked: readonly Parked[]) => Promise<void>)
     | undefined;
-  /** Called when the views are near the head; resolves with the position that they have to reach. */
+  /** Called when the views are near the head; resolves with the position to apply the log to. */
   readonly onNear: () => Promise<Position>;
   /** Called when views that become live before they are closed (Sink.publish) are live. */
   readonly onLive?: ((parked: readonly Parked[]) => void) | undefined;
@@ -87,7 +87,7 @@ export interface BuildProgress extends RebuildProgress {
 }
 
 /**
- * Records behind the head that count as near: a batch or two. Pauses become shorter while the distance
+ * Number of records behind the head that counts as near: a batch or two. Pauses become shorter while the distance
  * does not halve from round to round. If it does not halve with the shortest pauses either, writers
  * append faster than views apply, and that distance counts as near.
  */
@@ -95,7 +95,7 @@ const NEAR = 5_000;
 const SPEEDUP_STEP = 16;
 /** Small rows with random keys touch each page of an index once per batch: larger batches write less. */
 const BATCH_MAX = 5_000;
-/** Maximum number of attempts to make a view in a server live while another process projects it. */
+/** Maximum number of attempts to make a staging generation live while another process projects the view. */
 const TRIES_MAX = 10;
 /** Pauses before reads of an unavailable log are repeated: the first and the longest. */
 const PAUSE_MS = { first: 100, max: 10_000 };
@@ -188,7 +188,7 @@ async function startBuild(
   );
   for (const { sink } of views) if ((await sink.position()) !== START) await sink.reset();
   const names = views.map(({ name }) => name);
-  // Their documents are in the staging generation, which lists them until its parking is settled with the log.
+  // The staging generation has these documents. They stay listed until the swap reconciles the parking.
   const rejected = parkings.flatMap((parking) =>
     parking.list().filter(({ aspect }) => aspect === WHOLE_DOCUMENT.aspect),
   );
@@ -256,7 +256,7 @@ const logTruncated = (at: Position, head: Position): LogDamaged =>
     hint: "It is damaged: restore it from a backup",
   });
 
-/** The positions of views in servers, by name. */
+/** The staging generations on a server, and their positions, by view. */
 async function stagedOf(views: readonly View[]): Promise<Readonly<Record<string, Staged>>> {
   const staged: Record<string, Staged> = {};
   for (const { name, sink } of views) {
@@ -266,8 +266,8 @@ async function stagedOf(views: readonly View[]): Promise<Readonly<Record<string,
 }
 
 /**
- * Makes views in servers live. If another process has moved the live generation further, applies the log
- * further and tries again.
+ * Makes staging generations on a server live. If another process has moved a live generation further,
+ * applies the log up to the new head and tries again.
  */
 async function publishAll(
   views: readonly View[],

@@ -1,16 +1,13 @@
 /**
  * Swaps the live generations of a projector's views for the staging ones, without a gap.
  *
- *   following → paused → following
+ *   prepare   opens the staging generations and applies the log to near the positions of the views;
+ *             pauses the views, applies the rest, and reconciles the parked entities
+ *   resume    makes the staging generations live, or continues with the old ones; ends the pause
  *
- *   following   the staging generation is opened and brought near the view's position      prepare
- *   paused      the view is paused; the staging generation reaches its position and gets
- *               the same parked entities                                                   prepare
- *   following   the staging generation becomes live, or the old one continues              resume
- *
- * While a view is paused, both generations are equal, and readers can use either. In a server, a staging
- * generation becomes live when it is closed, so the view is paused before (pause). A pause ends after
- * PAUSE_MS_MAX; then nothing has changed.
+ * After `prepare`, both generations are equal, and readers can use either. In stores on a server, the
+ * thread that builds a staging generation makes it live (Sink.publish) before `prepare`; therefore
+ * `pause` pauses the view first. A pause ends after PAUSE_MS_MAX; then the old generations continue.
  */
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
@@ -76,9 +73,9 @@ interface GenerationSwapParts {
 }
 
 const PAUSE_MS_MAX = 60_000;
-/** The views are paused when the staging generations are at most so many records behind. */
+/** Maximum number of records that staging generations are behind when the views are paused. */
 const NEAR = 500;
-/** Maximum number of attempts to get that near while the views move. */
+/** Maximum number of rounds of catching up, because the views move meanwhile. */
 const CATCH_UP_ROUNDS_MAX = 100;
 
 export function createGenerationSwap(parts: GenerationSwapParts) {
@@ -161,8 +158,8 @@ export function createGenerationSwap(parts: GenerationSwapParts) {
     const paused = asked.find(({ pause }) => pause !== undefined);
     if (paused !== undefined) throw cannotSwap(paused.view.name, "another swap has paused it");
     await Promise.all(asked.map(({ busy }) => busy));
-    const watched = asked.find(({ movedAt }) => movedAt !== undefined);
-    if (watched !== undefined) throw cannotSwap(watched.view.name, "another process projects it");
+    const standby = asked.find(({ movedAt }) => movedAt !== undefined);
+    if (standby !== undefined) throw cannotSwap(standby.view.name, "another process projects it");
     for (const one of asked) {
       const over = Promise.withResolvers<void>();
       const timer = setTimeout(() => void resumeLive([one]), PAUSE_MS_MAX).unref();
@@ -208,7 +205,7 @@ export function createGenerationSwap(parts: GenerationSwapParts) {
     pause: (names: readonly string[]): Promise<Position> =>
       parts.betweenTurns(() => pauseViews(statesOf(names))),
 
-    /** Opens the staging generations, which are near the views; `parked`: their parked entities. */
+    /** Opens the staging generations and pauses the views. `parked`: the parked entities of the build. */
     async prepare(names: readonly string[], parked: readonly Parked[]): Promise<void> {
       const asked = statesOf(names);
       if (generations === undefined)
@@ -224,7 +221,7 @@ export function createGenerationSwap(parts: GenerationSwapParts) {
       }
     },
 
-    /** Continues with the staging generations (`take`), or with the old ones. */
+    /** Ends the pauses: continues with the staging generations (`take`), or with the old ones. */
     async resume(names: readonly string[], take: boolean): Promise<void> {
       const asked = statesOf(names);
       const nexts = asked.flatMap(({ pause }) =>
@@ -250,7 +247,7 @@ export function createGenerationSwap(parts: GenerationSwapParts) {
         endPause(one);
         await old.sink.close().catch(() => {});
       }
-      // The next start removes what is left of the old generations.
+      // The next start removes old generations that could not be dropped.
       await drop().catch(() => {});
       for (const { view } of viewStates) void view.followSources?.();
     },

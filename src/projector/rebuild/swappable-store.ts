@@ -33,7 +33,7 @@ type Work = (...parameters: unknown[]) => unknown;
 /** Number of recent reads to repeat. */
 const RECENT_READS_MAX = 16;
 
-/** `remembered`: the method whose recent calls `warm` repeats. */
+/** `repeatedMethod`: the method whose recent calls `warm` repeats. */
 export function createSwappableStore<S extends Store>(
   first: S,
   repeatedMethod?: keyof S & string,

@@ -2,7 +2,8 @@
 import type { Position } from "../../core/position.ts";
 import type { Difference } from "./differences.ts";
 
-export interface Look {
+/** The position and time of a verification. */
+export interface VerifiedAt {
   readonly position: Position;
   /** Epoch milliseconds. */
   readonly time: number;
@@ -11,29 +12,29 @@ export interface Look {
 /** The result of a verification for a view. */
 export interface Verified {
   readonly view: string;
-  /** Up to here the view equals the log, except for the differences. */
+  /** Up to this position, the view equals the log, except for the differences. */
   readonly position: Position;
-  /** Rows that the log implies there. */
+  /** Number of rows that the log implies at the position. */
   readonly rows: number;
   /** End of the verification; epoch milliseconds. */
   readonly time: number;
-  /** The last one that compared all entities. */
-  readonly full: Look | undefined;
-  /** The same: both fields exist for clients. */
-  readonly whole: Look | undefined;
+  /** The last verification that compared all entities. */
+  readonly full: VerifiedAt | undefined;
+  /** The same as `full`: both fields exist for clients. */
+  readonly whole: VerifiedAt | undefined;
   /** Number of differences, and the first of them. */
   readonly count: number;
   readonly differences: readonly Difference[];
 }
 
 /** The last result for a view, without its differences. */
-export type Remembered = Omit<Verified, "differences">;
+export type VerificationSummary = Omit<Verified, "differences">;
 
 export interface VerifiedState {
-  /** By view; without results of another log or model. */
-  load(): Readonly<Record<string, Remembered>>;
+  /** Results by view; results for another log or model are omitted. */
+  load(): Readonly<Record<string, VerificationSummary>>;
   save(verified: readonly Verified[]): void;
-  /** In the order of verification, view after view. */
+  /** Differences in the order of verification, view by view. */
   list(page: {
     readonly view?: string | undefined;
     readonly start: number;
@@ -42,5 +43,5 @@ export interface VerifiedState {
   close(): void;
 }
 
-/** Differences of one view that are kept; all are counted. */
+/** Maximum number of stored differences of a view; the count includes all. */
 export const differencesMax = 10_000;

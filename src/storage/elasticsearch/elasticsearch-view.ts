@@ -359,8 +359,8 @@ async function openStaging<Kept>(parts: Parts<Kept>, view: ServerView): Promise<
     const own = state.generation;
     if (published) return;
     await generations.refresh(own);
-    const inPlace = (await metadata.find())?.state.position;
-    checkNotBehind(shape.view, { own: state.position, inPlace, head });
+    const live = (await metadata.find())?.state.position;
+    checkNotBehind(shape.view, { own: state.position, live, head });
     await generations.swapAliases(own, state.kept);
     await take();
     published = true;

@@ -74,10 +74,10 @@ export function makeStagingLive(path: string): readonly string[] {
 
 /** Removes files of an interrupted build or replacement. */
 export function removeLeftovers(path: string): void {
-  const inPlace = liveFile(path);
-  const others = names(path).filter((name) => resolve(name) !== inPlace);
+  const live = liveFile(path);
+  const others = names(path).filter((name) => resolve(name) !== live);
   for (const file of [linkOf(path), ...others.flatMap(filesOf)]) rmSync(file, { force: true });
-  if (inPlace === path) return;
+  if (live === path) return;
   for (const file of filesOf(path)) if (file !== path) rmSync(file, { force: true });
 }
 
@@ -85,10 +85,10 @@ export function removeLeftovers(path: string): void {
  * Renames the file of an unreadable view to `.damaged`, for analysis. Replaces an earlier such file.
  */
 export function renameDamaged(path: string): void {
-  const aside = `${path}.damaged`;
+  const damaged = `${path}.damaged`;
   const before = liveFile(path);
-  for (const old of filesOf(aside)) rmSync(old, { force: true });
-  renameSync(before, aside);
+  for (const old of filesOf(damaged)) rmSync(old, { force: true });
+  renameSync(before, damaged);
   for (const old of [...filesOf(before), ...filesOf(path)]) rmSync(old, { force: true });
   syncToDisk(dirname(path));
 }

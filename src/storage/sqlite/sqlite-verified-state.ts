@@ -5,9 +5,9 @@ import { type Position, position } from "../../core/position.ts";
 import type { Difference } from "../../projector/verify/differences.ts";
 import {
   differencesMax,
-  type Look,
-  type Remembered,
+  type VerificationSummary,
   type Verified,
+  type VerifiedAt,
   type VerifiedState,
 } from "../../projector/verify/verified-state.ts";
 import { inaccessibleFile, permissionHint } from "./inaccessible-file.ts";
@@ -131,17 +131,17 @@ function stateIn(
     "SELECT coalesce(sum(differences), 0) AS total FROM verified WHERE ?1 IS NULL OR view = ?1",
   );
 
-  const rememberedOf = (row: Readonly<Record<string, unknown>>): Remembered => ({
+  const summaryOf = (row: Readonly<Record<string, unknown>>): VerificationSummary => ({
     ...{ view: String(row.view), position: at(row.position) },
     ...{ rows: Number(row.rows), time: Number(row.time), count: Number(row.differences) },
-    full: lookOf(row.full_position, row.full_time),
-    whole: lookOf(row.whole_position, row.whole_time),
+    full: verifiedAtOf(row.full_position, row.full_time),
+    whole: verifiedAtOf(row.whole_position, row.whole_time),
   });
 
   return {
     load: () =>
       Object.fromEntries(
-        all.all(made.log, made.model).map((row) => [String(row.view), rememberedOf(row)]),
+        all.all(made.log, made.model).map((row) => [String(row.view), summaryOf(row)]),
       ),
     save(verified: readonly Verified[]) {
       db.exec("BEGIN IMMEDIATE");
@@ -184,7 +184,7 @@ type StoredDifference = Omit<Difference, "there" | "should"> & {
   readonly should: string | null;
 };
 
-const lookOf = (place: unknown, time: unknown): Look | undefined =>
+const verifiedAtOf = (place: unknown, time: unknown): VerifiedAt | undefined =>
   place === null ? undefined : { position: at(place), time: Number(time) };
 
 const at = (value: unknown): Position => position(Number(value));

@@ -98,7 +98,7 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
   if (!file.bulk) requireWritable(schema.view, path);
   rmSync(formerSumsOf(liveFile(path)), { force: true });
   const db = withCatalogErrors(schema, "opened", () => openOrBegin(path, schema, file));
-  const inPlace = file.next ? path : liveFile(path);
+  const openedFile = file.next ? path : liveFile(path);
   let checkpoint = withCatalogErrors(schema, "read", () => readPosition(db));
   let record = withCatalogErrors(schema, "read", () => readRecord(db));
   const savePosition = db.prepare("UPDATE view SET position = ?, record = ?");
@@ -163,7 +163,7 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
     close(outcome) {
       if (!db.isOpen) return;
       if (!file.bulk) {
-        closeWriter(db, inPlace);
+        closeWriter(db, openedFile);
         return;
       }
       db.close();

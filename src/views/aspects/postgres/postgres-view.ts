@@ -130,7 +130,7 @@ export async function publish(
       values: [VIEW],
     });
     for (const [, at] of rows) {
-      checkNotBehind(VIEW, { own: staged.position, inPlace: position(Number(at)), head });
+      checkNotBehind(VIEW, { own: staged.position, live: position(Number(at)), head });
     }
     if (!(await setLive(connection, tables, true, staged.uuid))) throw gone(view.name);
     return rows.map(([generation]) => tablesOf(view.name, Number(generation)));

@@ -124,7 +124,7 @@ export async function openView(server: Neo4jServer, names: Names, view: ServerVi
     await server.write(async (transaction) => {
       const live = await lockState(transaction, names, "live");
       await locked(transaction);
-      checkNotBehind(VIEW, { own: known().position, inPlace: live?.position, head });
+      checkNotBehind(VIEW, { own: known().position, live: live?.position, head });
       await transaction.run(takePlace(names), { writer });
     });
     published = true;
