@@ -26,23 +26,24 @@ export interface LoadedEntity {
 export interface EntityLoader {
   load(urn: string): Promise<LoadedEntity>;
   /**
-   * Runs `ask` for a list of at most `most` members, together with other lists, so that views can read
-   * them in one request. Throws `malformed` when the lists of the request have too many members; later
-   * calls run nothing.
+   * Runs `read` for a list of at most `membersMax` members, concurrently with other lists, so that views
+   * can read them in one request. Throws `malformed` if the lists of the request have too many members;
+   * later calls then read nothing.
    */
-  list<T>(most: number, ask: () => Promise<T>, sizeOf: (found: T) => number): Promise<T>;
+  list<T>(membersMax: number, read: () => Promise<T>, sizeOf: (found: T) => number): Promise<T>;
   /** A version of an aspect. Counts as one entity towards the limits, with its bytes. */
   version(urn: string, aspect: string, version: number): Promise<FoundAspect | undefined>;
   /** Drops all loaded entities, after a write. */
-  forget(): void;
+  clear(): void;
 }
 
-/** Entities, versions and members of lists of one request. */
+/** Maximum number of entities, versions and list members of one request. */
 const loadedMax = 50_000;
-/** Bytes of their values, which stay in memory until the response is sent. */
+/** Maximum size of the loaded values, which stay in memory until the response is sent. */
 const loadedBytesMax = 128 * 1024 * 1024;
-const togetherMax = 1_000;
-/** Members that lists may have which are read at the same time. */
+/** Maximum number of entities of one read. */
+const entitiesPerReadMax = 1_000;
+/** Maximum number of members of all lists that are read at the same time. */
 const membersAtOnceMax = 500_000;
 const versionsAtOnceMax = 8;
 
@@ -51,7 +52,7 @@ export function createEntityLoader(
   catalog: Pick<Catalog, "findEntities" | "findAspect" | "getEntities">,
   acquireSlot: AcquireSlot,
 ): EntityLoader {
-  let known = new Map<string, Promise<LoadedEntity>>();
+  let loads = new Map<string, Promise<LoadedEntity>>();
   let waiting: {
     urn: string;
     settle: (found: Found | undefined) => void;
@@ -59,22 +60,27 @@ export function createEntityLoader(
   }[] = [];
   let loaded = 0;
   let bytes = 0;
+  /** A list takes as many slots as it may have members. */
   const withListSlot = createConcurrencyLimit(membersAtOnceMax);
   const withVersionSlot = createConcurrencyLimit(versionsAtOnceMax);
 
   function rejectTooMany(): void {
     if (loaded <= loadedMax) return;
-    throw new CatalogError("malformed", `the query asks for more than ${loadedMax} entities`, {
-      hint: "Ask for smaller pages, or for fewer fields",
-    });
+    throw new CatalogError(
+      "malformed",
+      `the query reads more than ${loadedMax} entities, versions and list members`,
+      {
+        hint: "Request smaller pages, or fewer fields",
+      },
+    );
   }
 
   function rejectTooLarge(): void {
     if (bytes <= loadedBytesMax) return;
     throw new CatalogError(
       "too_large",
-      `the query asks for entities of more than ${loadedBytesMax} bytes in all`,
-      { hint: "Ask for smaller pages" },
+      `the query reads entities with more than ${loadedBytesMax} bytes in total`,
+      { hint: "Request smaller pages" },
     );
   }
 
@@ -115,16 +121,18 @@ export function createEntityLoader(
     );
   }
 
-  /** Reads one part after another: the size of each decides the size of the next. */
+  /** Reads the parts one after another, so that a part is not read after the bytes limit is exceeded. */
   async function flush(): Promise<void> {
     const all = waiting;
     waiting = [];
-    for (let i = 0; i < all.length; i += togetherMax) await readAll(all.slice(i, i + togetherMax));
+    for (let i = 0; i < all.length; i += entitiesPerReadMax) {
+      await readAll(all.slice(i, i + entitiesPerReadMax));
+    }
   }
 
   return {
     load(urn) {
-      let loading = known.get(urn);
+      let loading = loads.get(urn);
       if (loading === undefined) {
         loaded++;
         rejectTooMany();
@@ -132,18 +140,18 @@ export function createEntityLoader(
         loading = new Promise<Found | undefined>((settle, fail) => {
           waiting.push({ urn, settle, fail });
         }).then((found) => loadedOf(urn, found));
-        known.set(urn, loading);
+        loads.set(urn, loading);
       }
       return loading;
     },
-    list: (most, ask, sizeOf) =>
+    list: (membersMax, read, sizeOf) =>
       withListSlot(async () => {
         rejectTooMany();
-        const found = await ask();
+        const found = await read();
         loaded += sizeOf(found);
         rejectTooMany();
         return found;
-      }, most),
+      }, membersMax),
     version: (urn, aspect, version) =>
       withVersionSlot(async () => {
         loaded++;
@@ -154,8 +162,8 @@ export function createEntityLoader(
         if (bytes > smallBytesMax) await acquireSlot(bytes);
         return found;
       }),
-    forget() {
-      known = new Map();
+    clear() {
+      loads = new Map();
     },
   };
 }

@@ -44,7 +44,8 @@ async function listAccessTokens(
 
 async function getAccessTokenMetadata(_: never, { token }: { token: string }, { tokens }: Viewer) {
   const record = await tokens.read(token);
-  if (record === undefined) throw new CatalogError("not_found", "this is no valid access token");
+  if (record === undefined)
+    throw new CatalogError("not_found", "the token is not a valid access token");
   return metadataOf(record);
 }
 
@@ -69,7 +70,7 @@ async function createAccessToken(
   const name = bounded("name", input.name.trim(), nameCharactersMax);
   if (name === "") {
     throw new CatalogError("malformed", "the token has no name", {
-      hint: "Send a name by which you know it when you revoke it",
+      hint: "Send a name that identifies the token in the list of tokens",
     });
   }
   const { token, record, position } = await tokens.create(
@@ -89,15 +90,11 @@ async function createAccessToken(
   return { accessToken: token, metadata: metadataOf(record) };
 }
 
-function bounded(member: string, given: string, max: number): string {
-  if (given.length <= max) return given;
-  throw new CatalogError(
-    "malformed",
-    `${member} has ${given.length} characters of at most ${max}`,
-    {
-      hint: "Send a shorter one",
-    },
-  );
+function bounded(member: string, text: string, max: number): string {
+  if (text.length <= max) return text;
+  throw new CatalogError("malformed", `${member} has ${text.length} characters of at most ${max}`, {
+    hint: `Send a shorter ${member}`,
+  });
 }
 
 function userUrn(given: string, namespace: string): string {

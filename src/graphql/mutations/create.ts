@@ -9,7 +9,7 @@ import { propertiesAspects } from "../queries/aspects-by-type.ts";
 import { entityOf } from "../queries/entity-source.ts";
 import { stampOf } from "./changes.ts";
 import { create, ownershipOf } from "./declared.ts";
-import { bornWith } from "./labels.ts";
+import { requiredProperties } from "./labels.ts";
 import { move } from "./move.ts";
 import { existingOwners, type OwnerInput } from "./owners.ts";
 import { domainNames, rejectTakenName, termNames } from "./unique-names.ts";
@@ -99,9 +99,14 @@ const nameFields: Readonly<Record<string, string>> = {
 async function rename(urn: string, name: string, viewer: Viewer): Promise<true> {
   const entityType = entityTypeOf(urn);
   const field = ownValue(nameFields, entityType);
-  if (field === undefined || name.trim() === "") {
-    throw new CatalogError("malformed", `"${urn.slice(0, 120)}" cannot be called "${name}"`, {
-      hint: `Names are of entities of type ${Object.keys(nameFields).join(", ")}, and not empty`,
+  if (field === undefined) {
+    throw new CatalogError("malformed", `"${urn.slice(0, 120)}" cannot be renamed to "${name}"`, {
+      hint: `Entities of type ${Object.keys(nameFields).join(", ")} can be renamed`,
+    });
+  }
+  if (name.trim() === "") {
+    throw new CatalogError("malformed", `the new name of "${urn.slice(0, 120)}" is empty`, {
+      hint: "Send a name",
     });
   }
   await rejectMissing([urn], viewer);
@@ -139,8 +144,8 @@ export const making = {
     await rejectMissing([urn], viewer);
     const operation = { op: "add", path: ["colorHex"], value: args.colorHex } as const;
     const stored = (await viewer.loader.load(urn)).aspect("tagProperties");
-    const born = stored === undefined ? bornWith(urn) : [];
-    return write([patchOf(urn, "tagProperties", [...born, operation])], viewer);
+    const required = stored === undefined ? requiredProperties(urn) : [];
+    return write([patchOf(urn, "tagProperties", [...required, operation])], viewer);
   },
   deleteTag: deleting("tag"),
 

@@ -172,7 +172,7 @@ export const sourceMutations = {
     const request = { runId, dryRun: false, hardDelete: false };
     const { position } = await catalog.rollbackRun(request, { actor });
     wrote(position);
-    loader.forget();
+    loader.clear();
     return runId;
   },
 };

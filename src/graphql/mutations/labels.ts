@@ -31,8 +31,9 @@ const resourcesIn = ({ resources }: Resources): readonly LabelResource[] =>
 interface Kind {
   readonly entityType: string;
   readonly aspect: string;
-  /** The list in the aspect; `key` names the label in its members. */
+  /** Name of the list in the aspect. */
   readonly list: string;
+  /** Name of the field of a list member that has the label's urn. */
   readonly member: string;
 }
 
@@ -126,8 +127,8 @@ async function writeDomain(
   );
 }
 
-/** Required properties of a label that so far consists of its urn only. */
-export function bornWith(urn: string): readonly PatchOperation[] {
+/** Operations that add the required properties of an entity without properties, from its urn. */
+export function requiredProperties(urn: string): readonly PatchOperation[] {
   const name = urn.split(":").slice(3).join(":");
   const values: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     tag: { name },
@@ -153,7 +154,7 @@ async function describe(input: DescriptionInput, viewer: Viewer): Promise<true> 
     throw new CatalogError(
       "malformed",
       `description has ${description.length} characters of at most ${descriptionCharactersMax}`,
-      { hint: "Send a shorter one, and a link to the rest (addLink)" },
+      { hint: "Send a shorter description, and a link to the rest (addLink)" },
     );
   }
   await rejectMissing([resourceUrn], viewer);
@@ -163,14 +164,19 @@ async function describe(input: DescriptionInput, viewer: Viewer): Promise<true> 
     ? ["editableSchemaMetadata", "description"]
     : (ownValue(descriptionAspects, type) ?? []);
   if (aspect === undefined || field === undefined) {
-    throw new CatalogError("invalid", `descriptions of entities of type "${type}" are not edited`, {
-      hint: "Write the aspect that has it",
-    });
+    throw new CatalogError(
+      "invalid",
+      `entities of type "${type}" have no description that can be edited here`,
+      {
+        hint: "Write the aspect that has the description",
+      },
+    );
   }
   const path = subResource ? ["editableSchemaFieldInfo", subResource, field] : [field];
   const loaded = await viewer.loader.load(resourceUrn);
-  const born = loaded.aspect(aspect) === undefined && !subResource ? bornWith(loaded.urn) : [];
-  const operations = [...born, { op: "add", path, value: description } as const];
+  const required =
+    loaded.aspect(aspect) === undefined && !subResource ? requiredProperties(loaded.urn) : [];
+  const operations = [...required, { op: "add", path, value: description } as const];
   return write([patchOf(resourceUrn, aspect, operations)], viewer);
 }
 

@@ -90,7 +90,7 @@ export async function writeProposals(
 ): Promise<Position | undefined> {
   const { position } = await catalog.ingest(proposals, { actor, [REQUIRED]: required });
   wrote(position);
-  loader.forget();
+  loader.clear();
   return position;
 }
 
@@ -144,7 +144,7 @@ export async function remove(
   const unlinked = keepReferences ? undefined : await catalog.deleteReferences({ urn }, caller);
   const { position } = await catalog.delete({ urn }, caller);
   wrote(position ?? unlinked?.position);
-  loader.forget();
+  loader.clear();
   return true;
 }
 
@@ -176,7 +176,7 @@ export async function rewrite(
       return await write(proposals, viewer, required);
     } catch (error) {
       if (!isOvertaken(error)) throw error;
-      viewer.loader.forget();
+      viewer.loader.clear();
     }
   }
   const message = `other writes changed "${aspectName}" of "${urn}" during ${attemptsMax} attempts`;

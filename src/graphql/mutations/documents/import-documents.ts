@@ -92,9 +92,13 @@ export async function importDocumentsFromFiles(
 ) {
   const { documents, parentDocumentUrn } = input;
   if (documents.length > filesMax) {
-    throw new CatalogError("malformed", `${documents.length} files are sent of ${filesMax}`, {
-      hint: "Send them in several requests",
-    });
+    throw new CatalogError(
+      "malformed",
+      `the request has ${documents.length} files of at most ${filesMax}`,
+      {
+        hint: "Send the files in several requests",
+      },
+    );
   }
   if (parentDocumentUrn) {
     await rejectMissing([urnOf(parentDocumentUrn, ["document"], viewer)], viewer);
