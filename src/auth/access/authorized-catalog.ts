@@ -14,7 +14,7 @@ import { type FixedPolicies, keepFixedPolicies } from "../policies/fixed-policie
 import type { PolicyExpansion } from "../policies/policy-expansion.ts";
 import type { FilterFields } from "../policies/policy-filter.ts";
 import { sealWrites } from "../sign-in/sealed-writes.ts";
-import { endTokensWithUsers } from "../tokens/revoke-on-user-delete.ts";
+import { revokeTokensOnUserDelete } from "../tokens/revoke-on-user-delete.ts";
 import { authorizePrivilegedWrites, privilegedTypes } from "./privileged-writes.ts";
 import { createReadAuthority } from "./read-authority.ts";
 import { restrictedNames } from "./restricted-entities.ts";
@@ -64,7 +64,7 @@ export function authorizeCatalog(parts: Parts): AuthorizedCatalog {
   const keeping = { undeletableEntities, entities, model, urnOf, namespace };
   const whole = <C extends Catalog>(one: C): C => {
     const kept = keepFixedPolicies(keepUndeletable(one, keeping), own);
-    return sealWrites(endTokensWithUsers(kept, ending), { ...own, entities });
+    return sealWrites(revokeTokensOnUserDelete(kept, ending), { ...own, entities });
   };
   const catalog = whole(parts.catalog);
   const coveredTypes = new Set(

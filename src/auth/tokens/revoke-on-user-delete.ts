@@ -17,62 +17,64 @@ interface Dependencies {
 
 const KEY = "corpUserKey";
 
-type Ends = Pick<Catalog, "ingest" | "delete" | "rollbackRun" | "filterExisting">;
+type Deleting = Pick<Catalog, "ingest" | "delete" | "rollbackRun" | "filterExisting">;
 
-export function endTokensWithUsers<C extends Ends>(
+export function revokeTokensOnUserDelete<C extends Deleting>(
   catalog: C,
   { tokens, urnOf, namespace, systemActor }: Dependencies,
 ): C {
   const users = `urn:${namespace}:corpuser:`;
 
-  async function endTokens(gone: ReadonlySet<string>, { actor }: Caller): Promise<void> {
-    if (gone.size === 0) return;
+  async function revokeTokens(deleted: ReadonlySet<string>, { actor }: Caller): Promise<void> {
+    if (deleted.size === 0) return;
     for (const { id, actorUrn } of await tokens.list()) {
-      if (gone.has(actorUrn)) await tokens.revoke(id, actor ?? systemActor);
+      if (deleted.has(actorUrn)) await tokens.revoke(id, actor ?? systemActor);
     }
   }
 
-  const ends = ({ changeType, aspectName }: Proposal): boolean =>
+  const deletesUser = ({ changeType, aspectName }: Proposal): boolean =>
     changeType === "DELETE" && aspectName === KEY;
 
-  async function ingestEnding(...[proposals, caller]: Parameters<Catalog["ingest"]>) {
+  async function ingestDeletes(...[proposals, caller]: Parameters<Catalog["ingest"]>) {
     const written = await catalog.ingest(proposals, caller);
-    const ended = proposals.filter(ends);
-    await endTokens(new Set(ended.flatMap((proposal) => urnOf(proposal) ?? [])), caller);
+    const deletes = proposals.filter(deletesUser);
+    await revokeTokens(new Set(deletes.flatMap((proposal) => urnOf(proposal) ?? [])), caller);
     return written;
   }
 
   const ingest: Catalog["ingest"] = (proposals, caller) =>
-    proposals.some(ends) ? ingestEnding(proposals, caller) : catalog.ingest(proposals, caller);
+    proposals.some(deletesUser)
+      ? ingestDeletes(proposals, caller)
+      : catalog.ingest(proposals, caller);
 
   const remove: Catalog["delete"] = async (request, caller) => {
-    const answer = await catalog.delete(request, caller);
+    const response = await catalog.delete(request, caller);
     const urn = withNamespace(request.urn, namespace);
     const whole = request.aspectName === undefined || request.aspectName === KEY;
-    await endTokens(new Set(urn.startsWith(users) && whole ? [urn] : []), caller);
-    return answer;
+    await revokeTokens(new Set(urn.startsWith(users) && whole ? [urn] : []), caller);
+    return response;
   };
 
-  /** Users that this rollback deleted, and those that an interrupted attempt had deleted before. */
+  /** Revokes the tokens of users that this rollback or an interrupted earlier attempt deleted. */
   const rollbackRun: Catalog["rollbackRun"] = async (request, caller, admit, onDeleted) => {
     const affected = new Set<string>();
-    const gone = new Set<string>();
-    const among = (urns: readonly string[]) => urns.filter((urn) => urn.startsWith(users));
-    async function noting(urns: readonly string[]): Promise<void> {
+    const deleted = new Set<string>();
+    const usersAmong = (urns: readonly string[]) => urns.filter((urn) => urn.startsWith(users));
+    async function admitAndRecord(urns: readonly string[]): Promise<void> {
       await admit?.(urns);
-      for (const user of among(urns)) affected.add(user);
+      for (const user of usersAmong(urns)) affected.add(user);
     }
-    function ended(urn: string): void {
+    function recordDeletion(urn: string): void {
       onDeleted?.(urn);
-      for (const user of among([urn])) gone.add(user);
+      for (const user of usersAmong([urn])) deleted.add(user);
     }
     try {
-      return await catalog.rollbackRun(request, caller, noting, ended);
+      return await catalog.rollbackRun(request, caller, admitAndRecord, recordDeletion);
     } finally {
       if (request.hardDelete && !request.dryRun) {
         const options = { includeSoftDelete: true };
         const left = new Set(await catalog.filterExisting([...affected], options));
-        await endTokens(gone.union(affected.difference(left)), caller);
+        await revokeTokens(deleted.union(affected.difference(left)), caller);
       }
     }
   };

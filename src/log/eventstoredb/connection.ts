@@ -43,7 +43,7 @@ export interface Connection {
   readonly address: Address;
   /** Timeout of a call. */
   readonly deadlineMs: number;
-  /** `endless`: a call without a timeout. Calls `onError` once, with the first error. */
+  /** Starts a read. `endless`: a call without a timeout. */
   read(
     request: ReadReq,
     options: { readonly endless?: boolean; readonly deadlineMs?: number | undefined },

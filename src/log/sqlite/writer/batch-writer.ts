@@ -155,7 +155,7 @@ export function createBatchWriter(
       database.exec("COMMIT");
       return result;
     } catch (error) {
-      heads.forget();
+      heads.invalidate();
       try {
         rollBack();
         cutTail();

@@ -1,14 +1,14 @@
 /**
  * Cache of the heads of the log and its streams, for the writer.
  *
- * The cache includes the appends of the running transaction, so `forget` must be called when it
- * fails. `refresh` detects commits of other connections.
+ * The cache includes the appends of the running transaction, so `invalidate` must be called when
+ * it fails. `refresh` detects commits of other connections.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { assert } from "../../../core/errors.ts";
 import { boundedCache } from "../../../lib/bounded-cache.ts";
 
-/** About 10 MB of names and numbers. */
+/** Maximum number of cached streams: about 10 MB of names and numbers. */
 const STREAMS_CACHED_MAX = 30_000;
 
 export interface StreamHead {
@@ -34,11 +34,12 @@ export interface StreamHeads {
   findAppend(head: StreamHead, id: Uint8Array): AppendResult | undefined;
   /** Call it at the beginning of each transaction. */
   refresh(): void;
-  forget(): void;
+  /** Makes the next `refresh` read everything from the database. */
+  invalidate(): void;
 }
 
 export function createStreamHeads(database: DatabaseSync): StreamHeads {
-  const known = boundedCache<string, StreamHead>(STREAMS_CACHED_MAX);
+  const cache = boundedCache<string, StreamHead>(STREAMS_CACHED_MAX);
   // SQLite would order by a column of the result of that name, without an index.
   const selectEnd = database.prepare(
     "SELECT position + count - 1 AS last FROM log ORDER BY position DESC LIMIT 1",
@@ -58,12 +59,12 @@ export function createStreamHeads(database: DatabaseSync): StreamHeads {
     lastPosition: 0,
 
     find(name) {
-      const cached = known.get(name);
+      const cached = cache.get(name);
       if (cached !== undefined) return cached;
       const id = Number(selectStream.get(name)?.id ?? 0);
       const revision = id === 0 ? -1 : Number(selectRevision.get(id)?.last ?? -1);
       const head = { name, id, revision };
-      known.set(name, head);
+      cache.set(name, head);
       return head;
     },
 
@@ -82,13 +83,13 @@ export function createStreamHeads(database: DatabaseSync): StreamHeads {
       // Changes when another connection commits, but not by commits of this one.
       const now = selectVersion.get()?.data_version;
       if (now === version) return;
-      known.clear();
+      cache.clear();
       heads.lastPosition = Number(selectEnd.get()?.last ?? 0);
       assert(Number.isSafeInteger(heads.lastPosition), "positions are exact numbers");
       version = now;
     },
 
-    forget() {
+    invalidate() {
       version = undefined;
     },
   };
