@@ -17,7 +17,7 @@ import { assert } from "../core/errors.ts";
 import { connect, Transfer } from "../core/thread-calls.ts";
 import { createBodyCompiler } from "../http/request/body/body-schemas.ts";
 import { jsonTextOf, parseJsonText } from "../http/request/body/json-body.ts";
-import { misfitOf } from "../http/response/validation-message.ts";
+import { validationErrorOf } from "../http/response/validation-message.ts";
 import { createRouteTable } from "../http/route-table.ts";
 import { type Endpoint, endpointId } from "../http/schemas/endpoint.ts";
 import { loadModel, modelDirectories } from "../model/load-model.ts";
@@ -88,7 +88,7 @@ function read({ endpoint: { id, name, body: schema }, body: bytes, request }: Re
     const validate = validators.get(id) ?? compile(schema);
     validators.set(id, validate);
     const [finding] = validate(body) ? [] : (validate.errors ?? []);
-    if (finding !== undefined) throw misfitOf(name, finding);
+    if (finding !== undefined) throw validationErrorOf(name, finding);
   }
   if (proposalsIn === undefined) return { body };
   const proposals = proposalsIn(

@@ -3,7 +3,7 @@
  * 20,000 objects would block the receiving thread; it decodes the buffers in slices.
  */
 import { CHECKED, HAS_TYPE_NAMES, type Proposal, REQUEST_PATH } from "../catalog/catalog.ts";
-import { inSlices } from "../catalog/chunks.ts";
+import { inTimeSlices } from "../catalog/time-slices.ts";
 import {
   deserializeError,
   type SerializedError,
@@ -61,7 +61,7 @@ function headOf(proposal: Proposal): Head {
 
 /** Decodes in slices, so that other requests run in between. */
 export const unpackProposals = (packed: PackedProposals): Promise<readonly Proposal[]> =>
-  inSlices(new Array(packed.lengths.length / 2).fill(0), decoderOf(packed));
+  inTimeSlices(new Array(packed.lengths.length / 2).fill(0), decoderOf(packed));
 
 /** The first of the proposals. */
 export const unpackProposal = (packed: PackedProposals): Proposal => decoderOf(packed)(0, 0);

@@ -69,14 +69,14 @@ export function createValidator(
       }
     } catch (error) {
       // A record may contain itself: then the value decides how deep the validator calls itself.
-      if (error instanceof RangeError) return { ok: false, misfits: [tooDeep] };
+      if (error instanceof RangeError) return { ok: false, validationErrors: [tooDeep] };
       throw error;
     }
-    const misfits = [
+    const validationErrors = [
       ...validationErrorsOf(validate.errors ?? []),
       ...validationErrorsOfUrns(wrong),
     ];
-    return { ok: false, misfits: misfits.slice(0, validationErrorsMax) };
+    return { ok: false, validationErrors: validationErrors.slice(0, validationErrorsMax) };
   };
 }
 

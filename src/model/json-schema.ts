@@ -5,8 +5,8 @@
  *   absentWhenNull  names of optional fields: a null counts as absent
  *   oneMember       keys of a union: exactly one member, its key renamed to one of these
  *   urn             the rule of a urn (urn-rules.ts); the urn gets the configured namespace
- *   validationErrorsMax      of array items and map values: look no further after that many misfits
- *   expects         what is said to people when a value does not fit; no rule
+ *   validationErrorsMax  of array items and map values: the check stops after that many errors
+ *   expects         the expected value, for messages; not a rule
  */
 import type { Entity, Field, FieldType, NamedType, PrimitiveName } from "./model.ts";
 import { type PendingRule, ruleOfUrn, rulesOfField, stepInto } from "./urn-rules.ts";

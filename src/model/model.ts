@@ -113,7 +113,7 @@ export type Checked =
       /** Urns of entities that must exist (`UrnValidation`). */
       readonly requiredUrns?: readonly UrnInValue[];
     }
-  | { readonly ok: false; readonly misfits: readonly ValidationError[] };
+  | { readonly ok: false; readonly validationErrors: readonly ValidationError[] };
 
 export interface Model {
   /** Changes when anything in the model changes; views carry it. */

@@ -20,14 +20,14 @@ export const tooDeep: ValidationError = {
 
 /** The first validationErrorsMax. Takes the found values out of the errors, which ajv keeps for long. */
 export function validationErrorsOf(errors: readonly ErrorObject[]): readonly ValidationError[] {
-  const misfits = errors
+  const validationErrors = errors
     .slice(0, validationErrorsMax)
     .map((error) => ({ path: pathOf(error), message: finding(error, error.parentSchema ?? {}) }));
   for (const error of errors) {
     error.data = undefined;
     error.instancePath = "";
   }
-  return misfits;
+  return validationErrors;
 }
 
 /** The validation errors of urns, in DataHub's words: the first validationErrorsMax. */

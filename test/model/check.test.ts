@@ -408,8 +408,8 @@ describe("Model.check rejects a value:", () => {
   test.each(cases)("%s of %j at %s", (aspect, value, path, says) => {
     const checked = check(aspect, value);
     if (checked.ok) throw new Error("accepted");
-    const misfit = checked.misfits.find((m) => m.path === path);
-    for (const words of says) expect(misfit?.message).toContain(words);
+    const error = checked.validationErrors.find((m) => m.path === path);
+    for (const words of says) expect(error?.message).toContain(words);
   });
 
   test("all errors of a value are returned together", () => {
@@ -418,7 +418,7 @@ describe("Model.check rejects a value:", () => {
       lastModified: { time: "now" },
     });
     if (checked.ok) throw new Error("accepted");
-    expect(checked.misfits.map(({ path }) => path).sort()).toEqual([
+    expect(checked.validationErrors.map(({ path }) => path).sort()).toEqual([
       "/lastModified/actor",
       "/lastModified/time",
       "/owners/0/owner",
@@ -435,7 +435,7 @@ describe("Model.check rejects a value:", () => {
       check("datasetProperties", { customProperties: { ...many } }),
       check("upstreamLineage", { upstreams: [], fineGrainedLineages: many.map(() => ({})) }),
     ];
-    for (const checked of bad) expect(checked.ok || checked.misfits).toHaveLength(10);
+    for (const checked of bad) expect(checked.ok || checked.validationErrors).toHaveLength(10);
     expect(cpuMilliseconds() - started).toBeLessThan(5_000);
   });
 
@@ -475,12 +475,12 @@ describe("member names of prototypes", () => {
 
   test("an inherited member does not fill a missing field", () => {
     const checked = check("tagProperties", '{"__proto__":{"name":"inherited"}}');
-    expect(checked).toMatchObject({ ok: false, misfits: [{ path: "/name" }] });
+    expect(checked).toMatchObject({ ok: false, validationErrors: [{ path: "/name" }] });
   });
 
   test.each(["__proto__", "constructor", "toString"])("%s is not a member of a union", (key) => {
     const checked = check("cost", `{"costType":"ORG_COST_TYPE","cost":{"${key}":1}}`);
-    expect(checked).toMatchObject({ ok: false, misfits: [{ path: "/cost" }] });
+    expect(checked).toMatchObject({ ok: false, validationErrors: [{ path: "/cost" }] });
   });
 
   test("a urn in a map under __proto__ gets the namespace in place", () => {

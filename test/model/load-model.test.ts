@@ -275,7 +275,7 @@ describe("an extension", () => {
       label: "press",
       parts: [part],
     });
-    expect(checked).toMatchObject({ ok: false, misfits: [{ path: "" }] });
+    expect(checked).toMatchObject({ ok: false, validationErrors: [{ path: "" }] });
   });
 });
 

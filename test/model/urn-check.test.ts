@@ -10,7 +10,7 @@ const stamp = { time: 0, actor: "urn:li:corpuser:mira" };
 
 function wrongIn(aspect: string, value: object) {
   const checked = model.check(aspectNamed(aspect), structuredClone(value));
-  if (!checked.ok) throw new Error(JSON.stringify(checked.misfits));
+  if (!checked.ok) throw new Error(JSON.stringify(checked.validationErrors));
   return (checked.wrongUrns ?? []).map(({ urn, path, expected }) => ({ urn, path, expected }));
 }
 

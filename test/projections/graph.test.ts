@@ -36,7 +36,7 @@ const change = (parts: Partial<PlacedChange>): PlacedChange => ({
 /** The writes of an aspect's value, checked and normalized as the catalog does it. */
 function writesOf(aspect: string, value: unknown, urn = tides): readonly GraphWrite[] {
   const checked = defaultModel.check(aspectNamed(aspect), JSON.parse(JSON.stringify(value)));
-  if (!checked.ok) throw new Error(JSON.stringify(checked.misfits));
+  if (!checked.ok) throw new Error(JSON.stringify(checked.validationErrors));
   const entityType = urn.split(":")[2] ?? "";
   return project(change({ aspect, urn, entityType, value: JSON.stringify(checked.value) }));
 }

@@ -42,7 +42,7 @@ export function stateOf(
   const states = [aspectState(entity.keyAspect, keyValue(entity, urn))];
   for (const [name, value] of Object.entries(aspects)) {
     const checked = defaultModel.check(aspectNamed(name), JSON.parse(JSON.stringify(value)));
-    if (!checked.ok) throw new Error(JSON.stringify(checked.misfits));
+    if (!checked.ok) throw new Error(JSON.stringify(checked.validationErrors));
     states.push(aspectState(name, checked.value));
   }
   const all = [...states, ...more].map((state) => [state.name, state] as const);

@@ -203,17 +203,17 @@ describe("the search projection returns no document", () => {
 });
 
 test("the projection decides whether there is a document before it reads values", () => {
-  const misfit = { ...aspectState("status", {}), value: "{" };
-  const make = projection(stateOf(tides, {}, [misfit]), "dataset");
+  const invalid = { ...aspectState("status", {}), value: "{" };
+  const make = projection(stateOf(tides, {}, [invalid]), "dataset");
   expect(make).toBeDefined();
   expect(make).toThrow(SyntaxError);
   const gone = aspectState("datasetKey", {}, { removed: true });
-  expect(projection(stateOf(tides, {}, [misfit, gone]), "dataset")).toBeUndefined();
+  expect(projection(stateOf(tides, {}, [invalid, gone]), "dataset")).toBeUndefined();
 });
 
 describe("with a policy for values, a document is built without", () => {
-  const misfit = { ...aspectState("status", {}), value: "{", version: 7 };
-  const state = stateOf(tides, { datasetProperties: { name: "tides" } }, [misfit]);
+  const invalid = { ...aspectState("status", {}), value: "{", version: 7 };
+  const state = stateOf(tides, { datasetProperties: { name: "tides" } }, [invalid]);
   const at = 1_700_000_000_000;
   const event = (value: string, position: number) =>
     new Map([["operation", { time: at, value, position }]]);

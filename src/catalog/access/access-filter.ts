@@ -12,8 +12,8 @@ export interface AccessFilter {
   /** Condition on the documents of visible entities. */
   readonly condition: Condition;
   /**
-   * Condition on documents of entities that are visible only if `sees` returns true: a condition
-   * cannot express the rule. Undefined: none.
+   * Condition on documents of entities that are visible only if `isVisible` returns true,
+   * because a condition cannot express the rule. Undefined if there are none.
    */
   readonly toCheck: Condition | undefined;
   /**

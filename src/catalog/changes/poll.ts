@@ -11,7 +11,7 @@ import { formatNumber } from "../../lib/format.ts";
 import { appendAll } from "../../lib/lists.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
 import { type Catalog, type ChangeEntry, type ChangesFilter, changesMax } from "../catalog.ts";
-import { createPause } from "../chunks.ts";
+import { createPause } from "../time-slices.ts";
 import { positionBefore } from "./position-before.ts";
 
 interface Dependencies {

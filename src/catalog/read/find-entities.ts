@@ -11,7 +11,7 @@ import type { Model } from "../../model/model.ts";
 import type { AspectReader } from "../../views/aspects/aspect-table.ts";
 import type { Address, Addresses } from "../address.ts";
 import type { Catalog, FoundAspect, FoundEntity } from "../catalog.ts";
-import { createPause, inSlices } from "../chunks.ts";
+import { createPause, inTimeSlices } from "../time-slices.ts";
 import type { EntityCache } from "../write/entity-cache.ts";
 import { readMax, responseBytesMax, tooLarge } from "./response-limit.ts";
 import { noSuchAspect } from "./unknown-aspect.ts";
@@ -36,7 +36,7 @@ export function createFinds(
     async findEntities(texts, names) {
       // One for all pages: a page alone takes less than a slice.
       const pause = createPause();
-      const known = await inSlices(texts, (text) => addresses.readable(text), pause);
+      const known = await inTimeSlices(texts, (text) => addresses.readable(text), pause);
       const wanted = names && new Set(names);
       const entities: FoundEntity[] = [];
       let bytes = 0;
@@ -46,7 +46,7 @@ export function createFinds(
           const page = known.slice(start, start + readMax);
           const found = await states.read(page.map(({ urn }) => urn));
           const entityAt = (address: Address, i: number) => entityOf(address, found[i], wanted);
-          const made = await inSlices(page, entityAt, pause);
+          const made = await inTimeSlices(page, entityAt, pause);
           for (const { aspects } of made) for (const { value } of aspects) bytes += value.length;
           appendAll(entities, made);
           if (bytes > responseBytesMax && known.length > 1) throw tooLarge(known.length);

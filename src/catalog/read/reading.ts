@@ -19,7 +19,6 @@ import type { CatalogParts } from "../catalog-parts.ts";
 import { createChanges } from "../changes/changes.ts";
 import { createPoll } from "../changes/poll.ts";
 import { createTimeline } from "../changes/timeline.ts";
-import { inSlices } from "../chunks.ts";
 import { createLineage } from "../graph/lineage.ts";
 import { createRelationships } from "../graph/relationships.ts";
 import { createRelationshipScroll } from "../graph/scroll-relationships.ts";
@@ -27,6 +26,7 @@ import { createSearches } from "../search/create-search.ts";
 import type { SearchFields } from "../search/filter/fields.ts";
 import { createPropertyDefinitions } from "../search/filter/property-definitions.ts";
 import type { HiddenStages } from "../search/hidden-stages.ts";
+import { inTimeSlices } from "../time-slices.ts";
 import { createDeletedRows, type DeletedRows } from "../write/entity-lifetimes.ts";
 import { openPast, type PastTools } from "./as-of.ts";
 import { createFinds } from "./find-entities.ts";
@@ -103,9 +103,9 @@ function createEntityReading(
     urns: readonly string[],
     { includeSoftDelete }: { readonly includeSoftDelete: boolean },
   ): Promise<readonly boolean[]> {
-    const known = await inSlices(urns, (urn) => addresses.readable(urn));
+    const known = await inTimeSlices(urns, (urn) => addresses.readable(urn));
     const found = await states.read(known.map(({ urn }) => urn));
-    return inSlices(found, (state, i) => {
+    return inTimeSlices(found, (state, i) => {
       const key = known[i]?.entity.keyAspect ?? "";
       if (currentAspect(state, key) === undefined) return false;
       const status = currentAspect(state, "status")?.value;

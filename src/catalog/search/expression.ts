@@ -226,7 +226,7 @@ function ofUnquoted({ field, text }: UnquotedFieldValue, reading: Reading): Expr
   const { fields, namespace, named } = reading;
   const match: FieldMatch = { how: "is", texts: [withNamespace(text.trim(), namespace), text] };
   const condition = conditionOn(fields.find(field), match, fields);
-  if ("misfit" in condition) return undefined;
+  if ("invalidText" in condition) return undefined;
   named.add(plainField(field));
   return { kind: "condition", condition };
 }
@@ -235,7 +235,7 @@ function ofUnquoted({ field, text }: UnquotedFieldValue, reading: Reading): Expr
 function ofFieldQuery(field: string, query: FieldQuery, reading: Reading): Expression {
   const { fields, namespace } = reading;
   const condition = conditionOn(fields.find(field), matchOf(query, namespace), fields);
-  if ("misfit" in condition) {
+  if ("invalidText" in condition) {
     const typed = query.kind === "exists" ? field : query.typed;
     return ofWords(typed, [{ text: typed, open: false }], reading);
   }

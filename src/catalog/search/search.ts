@@ -16,7 +16,7 @@ import {
   type SearchResult,
   type SortBy,
 } from "../../views/search/search.ts";
-import { inSlices } from "../chunks.ts";
+import { inTimeSlices } from "../time-slices.ts";
 import type { QueryReader, ReadQuery, SearchWords } from "./expression.ts";
 import { type FacetPlan, planFacets } from "./facets.ts";
 import { anyOf, everyOf, NOTHING } from "./filter/conditions.ts";
@@ -67,7 +67,7 @@ export interface SearchPlan {
   readonly everything: boolean;
   /** Hits need only the urns of their documents. */
   readonly urnsOnly: boolean;
-  /** Works in chunks, because computing the matches of a wide table takes long. */
+  /** Works in time slices, because computing the matches of a wide table takes long. */
   readonly hitsOf: (result: SearchResult) => Promise<readonly SearchHit[]>;
 }
 
@@ -117,7 +117,7 @@ export async function planSearch(
     everything: query.everything,
     urnsOnly: matchesOf === undefined && extraOf === undefined,
     hitsOf: ({ hits }) =>
-      inSlices(hits, ({ document, score }) => ({
+      inTimeSlices(hits, ({ document, score }) => ({
         ...{ urn: document.urn, score },
         ...(matchesOf?.(document) ?? NO_MATCHES),
         ...extraOf?.(document),

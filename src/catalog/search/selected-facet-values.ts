@@ -151,7 +151,7 @@ const hasLetters = ({ kinds }: KnownField): boolean =>
 /** Document values that match the text: 1e3 is 1000, and TRUE is true. */
 function keptOf(known: readonly KnownField[], text: string, fields: SearchFields): readonly Kept[] {
   const condition = conditionOn(known, { how: "equals", texts: [text] }, fields);
-  if ("misfit" in condition) return [];
+  if ("invalidText" in condition) return [];
   const equals = equalTexts(condition);
   if (equals === undefined) return [{ value: labelOf(known, text), condition, parts: undefined }];
   return [...equals].map((one) => ({ value: one, condition, parts: [one] }));
@@ -245,7 +245,7 @@ async function withSpellings(
     const parts = textsOf(one).map((text, at) => {
       const how = { how: "ignoringCase", texts: [text] } as const;
       const condition = conditionOn(fieldLists[at] ?? [], how, fields);
-      return "misfit" in condition ? NOTHING : condition;
+      return "invalidText" in condition ? NOTHING : condition;
     });
     return everyOf(parts) ?? NOTHING;
   });

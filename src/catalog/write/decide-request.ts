@@ -35,7 +35,7 @@ export interface EntityDecision {
 export interface RequestTerms {
   readonly stamp: AuditStamp;
   readonly key: string | undefined;
-  /** Ends of streams whose lastRevision records the view skips. */
+  /** Last revisions of streams, if the view may have skipped their last records. */
   readonly streamEnds: ReadonlyMap<StreamName, Revision>;
   /** The separator of the parts of a dataset's name on its platform. */
   readonly delimiterOf: (platformUrn: string) => string | undefined;

@@ -5,17 +5,17 @@
  * view has its last record. Every other entity is read from the view and cached while there is
  * room. So decisions and reads always see every acknowledged write.
  *
- *   state      where it is                        transitions
- *   unknown    only in the view                   loaded → cached
- *   cached     in the cache and the view          written → dirty; evicted → unknown
- *   dirty      here; its last records are in the  the view reaches its last position → cached
- *              log or being appended
- *   lost       an append failed: the state here   loaded → read from the view when that has the
- *              differs from the log               last record of the entity in the log
+ *   state      stored in                          transitions
+ *   unknown    only the view                      loaded → cached
+ *   cached     the cache and the view             written → dirty; evicted → unknown
+ *   dirty      here; the last records are in the  the view reaches the last position → cached;
+ *              log or being appended              an append fails, or invalidated → lost
+ *   lost       no state: it may differ from the   loaded → read from the view if that has the last
+ *              log                                record of the entity, else folded from its stream
  *
- * Where other processes write to the log as well, nothing is cached, because a state may be
- * outdated as soon as it is read. Lost states are then folded from their streams, and so are all
- * states while the view is unavailable or slow. Decisions never wait long for the view.
+ * If other processes write to the log, too, clean states are not cached, because they may be outdated
+ * at once. Lost states are then always folded from their streams, and so are all states while the view
+ * is unavailable or slow. So decisions never wait long for the view.
  */
 import { LRUCache } from "lru-cache";
 import type { EntityState } from "../../core/entity-state.ts";
@@ -54,16 +54,16 @@ export interface EntityCache {
     appending: Promise<readonly Position[]>,
     first?: Promise<unknown>,
   ): void;
-  /** Evicts entities whose states may be wrong, or the whole cache. */
+  /** Drops states of entities that may be wrong: dirty ones are lost. "all" drops the clean ones. */
   evict(urns: readonly string[] | "all"): void;
   /**
    * Marks the entities as outdated: the next load folds them from the log. No effect unless other
    * processes write to the log.
    */
   invalidate(urns: readonly string[]): void;
-  /** Last position of the entity that the view may lack. */
+  /** Last position of a dirty or lost entity, which the view may lack; START for other entities. */
   positionOf(urn: string): Position;
-  /** Number of entities that wait for the view. */
+  /** Number of dirty and lost entities. */
   dirty(): number;
 }
 
@@ -106,7 +106,7 @@ const ASPECT_BYTES = 250;
  * time for which the view is then avoided.
  */
 const SLOW_MS = { max: 2_000, each: 2, avoided: 5_000 };
-/** Some hundred megabytes. */
+/** Maximum number of dirty entries that wait for a view of another process: some hundred megabytes. */
 const WAITING_MAX = 20_000;
 
 export function createEntityCache(dependencies: Dependencies): EntityCache {
@@ -161,7 +161,7 @@ export function createEntityCache(dependencies: Dependencies): EntityCache {
     const missing = urns.filter((urn) => find(urn) === undefined);
     const loaded = missing.length > 0 ? await loadAll(missing) : undefined;
     const entries = urns.map((urn) => find(urn) ?? loaded?.get(urn));
-    // Another request lost one meanwhile: rare, and loading one at a time cannot fail so.
+    // Rare: another request lost one of the states meanwhile. Loading one by one cannot race like this.
     return entries.every((entry) => entry !== undefined)
       ? (entries as Entry[])
       : Promise.all(urns.map(async (urn) => find(urn) ?? (await loadOne(urn))));

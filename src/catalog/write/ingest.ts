@@ -19,8 +19,8 @@ import { WrongRevision } from "../../log/change-log.ts";
 import { decodeRecord } from "../../log/codecs/record-codec.ts";
 import type { Addresses } from "../address.ts";
 import type { Caller, Ingested, Proposal, Written } from "../catalog.ts";
-import { inSlices } from "../chunks.ts";
 import type { DefinitionRemoval } from "../references/definition-removal.ts";
+import { inTimeSlices } from "../time-slices.ts";
 import { createAppendRequest, type RequestAppendsParts } from "./append-request.ts";
 import { createWriteDecider, type EntityDecision, type RequestTerms } from "./decide-request.ts";
 import type { Entry } from "./entity-cache.ts";
@@ -264,17 +264,21 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     stamp: AuditStamp,
   ): Promise<readonly ValidatedProposal[]> {
     const count = proposals.length;
-    const addressed = await inSlices(proposals, (proposal, index) =>
+    const addressed = await inTimeSlices(proposals, (proposal, index) =>
       validation.address(proposal, { index, count }),
     );
-    const needed = (await inSlices(addressed, (one) => validation.dependencies(one) ?? [])).flat();
+    const needed = (
+      await inTimeSlices(addressed, (one) => validation.dependencies(one) ?? [])
+    ).flat();
     if (needed.length === 0) {
-      return inSlices(addressed, (one) => validation.validate(one, stamp, NO_OTHER_ENTITIES));
+      return inTimeSlices(addressed, (one) => validation.validate(one, stamp, NO_OTHER_ENTITIES));
     }
     const { listUrns, isBuiltIn } = dependencies;
     const reading = { addresses, states, validation, stamp, listUrns, isBuiltIn };
     const othersAt = await readOtherEntities(needed, addressed, reading);
-    return inSlices(addressed, (one, index) => validation.validate(one, stamp, othersAt(index)));
+    return inTimeSlices(addressed, (one, index) =>
+      validation.validate(one, stamp, othersAt(index)),
+    );
   }
 
   /**

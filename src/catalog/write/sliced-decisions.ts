@@ -6,7 +6,7 @@
  */
 import type { EntityState } from "../../core/entity-state.ts";
 import { appendAll } from "../../lib/lists.ts";
-import { createPause, type Pause } from "../chunks.ts";
+import { createPause, type Pause } from "../time-slices.ts";
 import { computeAhead } from "./computed-ahead.ts";
 import {
   delimiters,

@@ -78,7 +78,7 @@ function rejectionOfEntries(
       );
     }
     for (const value of assigned) {
-      const wrong = misfitOf(value, definition) ?? strangerIn(value, definition);
+      const wrong = typeErrorOf(value, definition) ?? strangerIn(value, definition);
       if (wrong !== undefined) {
         return invalid(`property "${urn}", value ${shown(value)} ${wrong.what}`, wrong.hint);
       }
@@ -103,7 +103,7 @@ interface ValidationError {
 }
 
 /** Of the value's type. */
-function misfitOf(
+function typeErrorOf(
   { string: text, double }: JsonObject,
   definition: JsonObject,
 ): ValidationError | undefined {

@@ -10,7 +10,7 @@ import type { ApiResponse, Endpoint, FileBody } from "../schemas/endpoint.ts";
 import { entityTagOf, matchesTag } from "./entity-tags.ts";
 import { errorFormOf, type FrameworkError, failureOf, toCatalogError } from "./errors.ts";
 import { REGISTRY_TYPE, registryErrorOf } from "./schema-registry-format.ts";
-import { type Finding, misfitOf } from "./validation-message.ts";
+import { type Finding, validationErrorOf } from "./validation-message.ts";
 
 /** Log of internal errors. */
 export interface ServerLog {
@@ -94,7 +94,7 @@ export function createResponses(
       const { validation } = error as { validation?: readonly Finding[] };
       const [finding] = validation ?? [];
       if (finding !== undefined) {
-        failWith(misfitOf(request.state?.endpoint?.name ?? "", finding), request, reply);
+        failWith(validationErrorOf(request.state?.endpoint?.name ?? "", finding), request, reply);
         return;
       }
       const { headers } = request;

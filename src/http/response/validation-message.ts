@@ -15,7 +15,7 @@ export interface Finding {
 
 const shownCharactersMax = 60;
 
-export function misfitOf(action: string, finding: Finding): CatalogError {
+export function validationErrorOf(action: string, finding: Finding): CatalogError {
   const { keyword, instancePath: path, params } = finding;
   if (keyword === "required" && path === "") {
     return new CatalogError(

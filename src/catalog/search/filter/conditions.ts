@@ -19,18 +19,17 @@ export type FieldMatch =
   | { readonly how: "exists" };
 
 /** A value that does not fit the field. */
-interface ValidationError {
-  readonly misfit: true;
+interface InvalidText {
   /** The text that is not a possible value of the field. */
-  readonly text: string;
+  readonly invalidText: string;
 }
 
-/** Matches any of the fields; a misfit if a text fits none of their kinds. */
+/** Matches any of the fields; invalid if a text is a possible value of none of them. */
 export function conditionOn(
   fields: readonly KnownField[],
   asked: FieldMatch,
   types: Pick<SearchFields, "entityType">,
-): Condition | ValidationError {
+): Condition | InvalidText {
   if (asked.how === "exists") {
     return anyOf(fields.map(({ name }) => ({ kind: "exists", field: name })));
   }
@@ -40,7 +39,7 @@ export function conditionOn(
   const given = asked.how === "range" ? Object.values<string>({ ...asked.ends }) : asked.texts;
   const lenient = fields.some((field) => field.lenient === true);
   const text = given.find((one) => !lenient && !conditions.some(({ read }) => read.has(one)));
-  if (text !== undefined) return { misfit: true, text };
+  if (text !== undefined) return { invalidText: text };
   return anyOf(conditions.map(({ condition }) => condition));
 }
 

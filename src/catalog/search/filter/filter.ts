@@ -73,7 +73,7 @@ export function createFilterCompiler({ namespace, expand }: Dependencies): Filte
       ? ({ how: "equals", texts: await expand(texts, condition) } as const)
       : askedBy({ ...criterion, condition });
     const found = conditionOn(known, asked, fields);
-    if ("misfit" in found) throw misfitOf(criterion, known, found.text);
+    if ("invalidText" in found) throw invalidValue(criterion, known, found.invalidText);
     return found;
   }
 
@@ -190,7 +190,7 @@ const kindNames: Readonly<Record<string, string>> = {
   time: "a time, in epoch milliseconds or as 2026-03-01",
 };
 
-function misfitOf(
+function invalidValue(
   { field }: CheckedCriterion,
   known: readonly KnownField[],
   text: string,

@@ -1,6 +1,6 @@
 /**
  * Key and default aspects of entities. A new entity gets them with its first write.
- * `createGiveDefaults` adds them to an entity that lacks defaults because they were deleted or
+ * `createWriteDefaults` adds them to an entity that lacks defaults because they were deleted or
  * added to the model later.
  */
 import type { DefaultAspect } from "../../../core/decide.ts";

@@ -15,7 +15,7 @@ import {
 } from "../../../core/rules/other-entities.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import type { Address, Addresses } from "../../address.ts";
-import { inSlices } from "../../chunks.ts";
+import { inTimeSlices } from "../../time-slices.ts";
 import type { EntityCache } from "../entity-cache.ts";
 import type {
   Addressed,
@@ -63,14 +63,14 @@ export async function readOtherEntities(
   const keyed = await urnsByKey(needed, addressed, reading);
   const named = needed.flatMap(({ urns }) => urns);
   const found = new Map<string, Address>();
-  await inSlices([...new Set([...named, ...[...keyed.values()].flat()])], (text) => {
+  await inTimeSlices([...new Set([...named, ...[...keyed.values()].flat()])], (text) => {
     const address = addressOf(text, addresses);
     if (address !== undefined) found.set(address.urn, address);
   });
   const known = [...found.values()];
   const stored = await states.read(known.map(({ urn }) => urn));
   const snapshots = new Map(known.map((one, i) => [one.urn, [storedIn(one, stored[i], reading)]]));
-  await inSlices(addressed, (one, index) => {
+  await inTimeSlices(addressed, (one, index) => {
     const own = snapshots.get(one.urn);
     const last = own?.at(-1);
     if (own === undefined || last === undefined) return;

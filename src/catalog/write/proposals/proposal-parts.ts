@@ -7,8 +7,11 @@ import { HALF } from "../../../core/urn.ts";
 import type { Aspect, ValidationError } from "../../../model/model.ts";
 import { CHECKED, type Proposal } from "../../catalog.ts";
 
-export function invalidValue(aspect: Aspect, misfits: readonly ValidationError[]): CatalogError {
-  const findings = misfits.map(({ path, message }) => `ERROR :: ${path} :: ${message}`);
+export function invalidValue(
+  aspect: Aspect,
+  validationErrors: readonly ValidationError[],
+): CatalogError {
+  const findings = validationErrors.map(({ path, message }) => `ERROR :: ${path} :: ${message}`);
   return new CatalogError(
     "invalid",
     `Failed to validate record with class ${aspect.record}: ${findings.join("; ")}`,

@@ -299,7 +299,7 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
     others: OtherEntities | undefined,
   ): CheckedValue {
     const checked = model.check(aspect, value);
-    if (!checked.ok) throw invalidValue(aspect, checked.misfits);
+    if (!checked.ok) throw invalidValue(aspect, checked.validationErrors);
     const { requiredUrns, wrongUrns = [] } = checked;
     if (requiredUrns === undefined || others === undefined) return checked;
     const missing = requiredUrns

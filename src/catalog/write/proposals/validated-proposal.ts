@@ -32,11 +32,11 @@ export interface Addressed extends Address {
 export interface ProposalValidation {
   /** Validates the urn and the names; `place` is the proposal's index in the request. */
   address(proposal: Proposal, place: { readonly index: number; readonly count: number }): Addressed;
-  /** Validates the rest. `others` has the entities that `needs` returns; without it, they are not checked. */
+  /** Validates the rest. `others`: the entities of `dependencies`; they are not checked without it. */
   validate(addressed: Addressed, stamp: AuditStamp, others?: OtherEntities): ValidatedProposal;
   /** True if the new value of the aspect depends on its current value and on nothing else that is stored. */
   dependsOnNothingElse(addressed: Pick<Addressed, "entity" | "aspect">): boolean;
-  /** The other entities that `prepare` reads; undefined when there are none. */
+  /** The other entities that `validate` needs; undefined if there are none. */
   dependencies(addressed: Addressed): Needed | undefined;
   /** The key and default aspects of a new entity. */
   defaultAspects(

@@ -1,6 +1,6 @@
 /** Work on long lists yields to other requests; work on short lists does not. */
 import { expect, test } from "vitest";
-import { createPause, inSlices } from "../../src/catalog/chunks.ts";
+import { createPause, inTimeSlices } from "../../src/catalog/time-slices.ts";
 
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i);
 
@@ -14,7 +14,7 @@ test("long work returns the results of map, and other tasks run meanwhile", asyn
   let turns = 0;
   const others = setInterval(() => turns++, 0);
   const items = numbers(1_000);
-  const results = await inSlices(
+  const results = await inTimeSlices(
     items,
     (item, index) => {
       const end = performance.now() + 0.02;
@@ -33,7 +33,7 @@ test("short work does not yield", async () => {
   setImmediate(() => {
     turned = true;
   });
-  await inSlices(
+  await inTimeSlices(
     numbers(1_000),
     (item) => item,
     createPause(() => 0),
@@ -47,6 +47,6 @@ test("work ends at the first item that throws", async () => {
     worked.push(item);
     if (item === 201) throw new Error(`no ${item}`);
   };
-  await expect(inSlices(numbers(1_000), work)).rejects.toThrow("no 201");
+  await expect(inTimeSlices(numbers(1_000), work)).rejects.toThrow("no 201");
   expect(worked).toHaveLength(202);
 });

@@ -1,16 +1,16 @@
 /**
- * Processes a long list in slices, and yields to the event loop after each, so that other requests run.
- * Not for work that must be atomic.
+ * Processes a long list in time slices, and yields to the event loop after each, so that other requests
+ * run. Not for work that must be atomic.
  */
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 
-/** Milliseconds of work before it yields to the event loop. */
+/** Milliseconds of a time slice. */
 const SLICE_MS = 8;
 
-/** Yields to the event loop when the slice is used up; undefined while it is not. */
+/** Yields to the event loop after the end of the time slice; undefined before. */
 export type Pause = () => Promise<void> | undefined;
 
-/** Measures slices of work. The first slice starts now. */
+/** Measures time slices. The first one starts now. */
 export function createPause(now: () => number = () => performance.now()): Pause {
   let end = now() + SLICE_MS;
   return () => {
@@ -21,8 +21,8 @@ export function createPause(now: () => number = () => performance.now()): Pause 
   };
 }
 
-/** The results of the work on each item, in their order. Ends at the first item that throws. */
-export async function inSlices<T, R>(
+/** The results of `work` in the order of the items. Rejects at the first item for which it throws. */
+export async function inTimeSlices<T, R>(
   items: readonly T[],
   work: (item: T, index: number) => R,
   pause: Pause = createPause(),
