@@ -41,7 +41,7 @@ export async function watchOutdated(parts: OutdatedParts): Promise<{ close(): vo
   let retryAt = Number.NEGATIVE_INFINITY;
   let begunAt = Number.NEGATIVE_INFINITY;
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const stale = parts.stale();
     for (const view of stale) if (!known.includes(view)) onStale(view, true);
     for (const view of known) if (!stale.includes(view)) onStale(view, false);
@@ -62,15 +62,15 @@ export async function watchOutdated(parts: OutdatedParts): Promise<{ close(): vo
     await parts.rebuild(due);
   }
 
-  await look();
-  let looking = false;
+  await check();
+  let checking = false;
   const timer = setInterval(() => {
-    if (looking) return;
-    looking = true;
-    look()
+    if (checking) return;
+    checking = true;
+    check()
       .catch((err) => logger.error({ err }, "views could not be rebuilt"))
       .finally(() => {
-        looking = false;
+        checking = false;
       });
   }, pollMs).unref();
   return { close: () => clearInterval(timer) };

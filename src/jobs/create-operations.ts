@@ -126,7 +126,7 @@ export async function openOperations(
       work: handedWork(own),
       projects: (view) =>
         handing.leads && handing.isShared(view) && projector.projected().includes(view),
-      onGrown: (look) => projector.onProgress(look),
+      onGrown: (listener) => projector.onProgress(listener),
     }));
   const restoration = others === undefined ? projector : dispatchedRestore(own, others);
   const names = { namespace: parts.namespace, urnLimits: parts.urnLimits };
@@ -206,10 +206,13 @@ export async function openOperations(
     rebuild: (views) => rebuilds.rebuild({ views }, { actor: systemActor }, jobs),
   });
 
-  const look = async () => ({ head: await promptHead(log), positions: projector.positions() });
-  const readiness = watchReadiness({ look, now: () => performance.now() });
+  const readPositions = async () => ({
+    head: await promptHead(log),
+    positions: projector.positions(),
+  });
+  const readiness = watchReadiness({ readPositions, now: () => performance.now() });
   const between = (after: Position, upTo: Position) => recordsBetween(log, after, upTo);
-  const throughput = watchThroughput({ look, between, now: () => performance.now() });
+  const throughput = watchThroughput({ readPositions, between, now: () => performance.now() });
   const getStatus = createStatus({
     ...parts.status,
     verified: verifications.verified,

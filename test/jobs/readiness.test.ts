@@ -13,7 +13,7 @@ describe("the readiness of a view", () => {
     const readiness = watchReadiness({
       now: () => time,
       stalledMs: 5_000,
-      async look() {
+      async readPositions() {
         if (step === undefined || step === "broken") throw new Error("no log");
         const [head, at] = step;
         return { head: position(head), positions: { a: position(at) as Position } };

@@ -19,7 +19,7 @@ async function watch() {
   const throughput = watchThroughput({
     between: (after, upTo) => (upTo - after) / bytesEach,
     now: () => now * 1_000,
-    async look() {
+    async readPositions() {
       if (broken) throw new Error("no log");
       const entries = Object.entries(views).map(([name, at]) => [name, position(at)] as const);
       return { head: position(head), positions: Object.fromEntries<Position>(entries) };

@@ -59,7 +59,7 @@ interface JobQueueParts {
   readonly projects: (view: string) => boolean;
   readonly work: DispatchedWork;
   /** Calls back when the log may have grown. */
-  readonly onGrown: (look: () => void) => void;
+  readonly onGrown: (listener: () => void) => void;
   readonly onAppended: (
     position: Awaited<ReturnType<ChangeLog["append"]>>[number]["position"],
   ) => void;
@@ -123,7 +123,7 @@ export async function openJobQueue(parts: JobQueueParts): Promise<JobQueue> {
     write(dispatchedStream(id), { id, step, body: body === null ? null : JSON.stringify(body) });
 
   /** Reads new requests and claims those that this node can execute. */
-  async function look(): Promise<void> {
+  async function readRequests(): Promise<void> {
     for (;;) {
       const page = await log.readStream(DISPATCHED, revision(from), { limit: PAGE_MAX });
       for (const { id, time, body } of page.map(decodeDispatched)) {
@@ -207,18 +207,18 @@ export async function openJobQueue(parts: JobQueueParts): Promise<JobQueue> {
     }
   }
 
-  let looking: Promise<void> | undefined;
-  function lookSoon(): void {
+  let reading: Promise<void> | undefined;
+  function scheduleRead(): void {
     if (closing.signal.aborted) return;
-    looking ??= look()
+    reading ??= readRequests()
       .catch((err) => logger.error({ err }, "the requests of other nodes cannot be read"))
       .then(() => delay(times.lookMs / 10))
       .finally(() => {
-        looking = undefined;
+        reading = undefined;
       });
   }
-  const timer = setInterval(lookSoon, times.lookMs).unref();
-  parts.onGrown(lookSoon);
+  const timer = setInterval(scheduleRead, times.lookMs).unref();
+  parts.onGrown(scheduleRead);
 
   return {
     async ask(handed, { signal, onProgress } = {}) {
@@ -251,7 +251,7 @@ export async function openJobQueue(parts: JobQueueParts): Promise<JobQueue> {
     async close() {
       clearInterval(timer);
       closing.abort(new CatalogError("unavailable", "the service is stopping"));
-      await looking;
+      await reading;
       await Promise.all(serving);
     },
   };

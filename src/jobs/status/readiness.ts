@@ -31,19 +31,19 @@ const stalledMsMax = 15_000;
 /** Interval of samples. */
 const lookMs = 1_000;
 
-/** `look` returns the current head of the log and the positions of the views. */
+/** `readPositions` returns the current head of the log and the positions of the views. */
 export function watchReadiness(parts: {
-  readonly look: () => Promise<{ readonly head: Position; readonly positions: Positions }>;
+  readonly readPositions: () => Promise<{ readonly head: Position; readonly positions: Positions }>;
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
   readonly stalledMs?: number;
 }): Readiness & { sample(): Promise<void> } {
-  const { look, now, stalledMs = stalledMsMax } = parts;
+  const { readPositions, now, stalledMs = stalledMsMax } = parts;
   let samples: Sample[] = [];
 
   async function sample(): Promise<void> {
     try {
-      const seen = await look();
+      const seen = await readPositions();
       samples.push({ time: now(), ...seen });
     } catch {
       // /health reports an unreadable log; earlier samples stay valid.

@@ -33,11 +33,11 @@ const rateSamplesMax = 10;
 /** Sampled heads of the log; beyond this every second one is dropped, so old ones are coarse. */
 const headsMax = 1_024;
 
-/** `look` returns the current head of the log and the positions of the views. */
+/** `readPositions` returns the current head of the log and the positions of the views. */
 export function watchThroughput(parts: {
   /** Number of records after a position, up to another. */
   readonly between: (after: Position, upTo: Position) => number;
-  readonly look: () => Promise<{ readonly head: Position; readonly positions: Positions }>;
+  readonly readPositions: () => Promise<{ readonly head: Position; readonly positions: Positions }>;
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
 }): Throughput & { sample(): Promise<void> } {
@@ -56,9 +56,9 @@ export function watchThroughput(parts: {
   }
 
   async function sample(): Promise<void> {
-    let seen: Awaited<ReturnType<typeof parts.look>>;
+    let seen: Awaited<ReturnType<typeof parts.readPositions>>;
     try {
-      seen = await parts.look();
+      seen = await parts.readPositions();
     } catch {
       // /health reports an unreadable log; earlier samples stay valid.
       return;
