@@ -15,23 +15,21 @@ export interface StoredEntities {
 }
 
 /** Cached parsed texts; the catalog returns the same text while an entity is unchanged. */
-const rememberedMax = 2_000;
+const cachedMax = 2_000;
 const pageMax = 1_000;
 
 type Read = Pick<Catalog, "getEntity" | "getEntities" | "urnsAfter">;
 
 export function createStoredEntities(catalog: Read): StoredEntities {
-  const remembered = boundedCache<string, { readonly json: string; readonly stored: Stored }>(
-    rememberedMax,
-  );
+  const cache = boundedCache<string, { readonly json: string; readonly stored: Stored }>(cachedMax);
 
   function parsed(urn: string, json: string): Stored | undefined {
-    const found = remembered.get(urn);
+    const found = cache.get(urn);
     if (found?.json === json) return found.stored;
     const entity = JSON.parse(json) as EntityText;
     if (!stored(entity)) return undefined;
     const values = valuesOf(entity);
-    remembered.set(urn, { json, stored: values });
+    cache.set(urn, { json, stored: values });
     return values;
   }
 

@@ -2,11 +2,11 @@
 import { currentAspect, type EntityState } from "../core/entity-state.ts";
 import type { Stored } from "./stored-entities.ts";
 
-const remembered = new WeakMap<EntityState, Stored>();
+const cache = new WeakMap<EntityState, Stored>();
 
 /** Lazy, because most checks need few aspects. */
 export function storedState(state: EntityState): Stored {
-  let stored = remembered.get(state);
+  let stored = cache.get(state);
   if (stored === undefined) {
     stored = new Proxy<Record<string, unknown>>(
       {},
@@ -21,7 +21,7 @@ export function storedState(state: EntityState): Stored {
         },
       },
     );
-    remembered.set(state, stored);
+    cache.set(state, stored);
   }
   return stored;
 }

@@ -67,7 +67,7 @@ interface ScopedCatalog extends Catalog {
    * The catalog for one caller: restricted or filtered entities do not exist for its reads. Writes
    * are unchanged, but references are removed from visible entities only.
    */
-  authorizedFor(eyes: AccessContext): Catalog;
+  authorizedFor(context: AccessContext): Catalog;
   /** An entity with every durable write, if it is cached. */
   peek(urn: string): EntityState | undefined;
   /**
@@ -347,14 +347,14 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
       addresses,
       ingestion,
     }),
-    authorizedFor(eyes) {
+    authorizedFor(context) {
       const own = {
         ...catalog,
-        ...createSeenReading(tools, ports, eyes),
-        ...createSeenRuns(catalog, eyes),
+        ...createSeenReading(tools, ports, context),
+        ...createSeenRuns(catalog, context),
       };
-      if (eyes.look !== undefined) {
-        const deleteReferences = deletingReferences(portsThrough(eyes, ports));
+      if (context.resolveFilter !== undefined) {
+        const deleteReferences = deletingReferences(portsThrough(context, ports));
         return { ...own, deleteReferences };
       }
       // Restricted entities have no relationships, so the shared relationship cache is correct

@@ -31,7 +31,10 @@ test("an unavailable policy view fails only the requests that need it", async ()
       ...{ ...catalog, peek: () => undefined },
       authorizedFor(own) {
         contexts.push(own);
-        return { ...catalog, filterExisting: async () => own.look?.() } as unknown as Catalog;
+        return {
+          ...catalog,
+          filterExisting: async () => own.resolveFilter?.(),
+        } as unknown as Catalog;
       },
     },
   });
@@ -44,7 +47,7 @@ test("an unavailable policy view fails only the requests that need it", async ()
       unavailable,
     );
     // A port that only checks whether the access filter is loaded ignores the promise.
-    expect(contexts.at(-1)?.look?.()).toBeInstanceOf(Promise);
+    expect(contexts.at(-1)?.resolveFilter?.()).toBeInstanceOf(Promise);
     for (let i = 0; i < 5; i++) await yieldToEventLoop();
     expect(unhandled).toEqual([]);
   } finally {

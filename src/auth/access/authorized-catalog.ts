@@ -30,7 +30,7 @@ interface AuthorizedCatalog {
 
 interface Parts {
   readonly catalog: Catalog & {
-    authorizedFor(eyes: AccessContext): Catalog;
+    authorizedFor(context: AccessContext): Catalog;
     peek(urn: string): EntityState | undefined;
   };
   readonly access: Pick<OpenedAccess, "authority" | "entities" | "tokens">;
@@ -94,7 +94,7 @@ export function authorizeCatalog(parts: Parts): AuthorizedCatalog {
     proposalsOf,
     catalog: {
       ...catalog,
-      authorizedFor: (eyes) => whole(catalog.authorizedFor(eyes)),
+      authorizedFor: (context) => whole(catalog.authorizedFor(context)),
     },
     sealed: restrictedNames(model, "sealed"),
     restricted: restrictedNames(model, required ? "all" : "sealed"),

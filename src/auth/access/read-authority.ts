@@ -35,7 +35,7 @@ interface ReadAuthority {
 
 interface Dependencies {
   readonly catalog: Catalog & {
-    authorizedFor(eyes: AccessContext): Catalog;
+    authorizedFor(context: AccessContext): Catalog;
     /** The newest state of an entity that is in memory. */
     peek(urn: string): EntityState | undefined;
   };
@@ -119,7 +119,7 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
     return authority.allows(actor, restricted.alternativesFor(name), about);
   }
 
-  function look(actor: string): Promise<AccessFilter> | AccessFilter {
+  function resolveFilter(actor: string): Promise<AccessFilter> | AccessFilter {
     const found = filters.get(actor);
     if (!(found instanceof Promise)) return found.accessFilter;
     const accessFilter = found.then((compiled) => compiled.accessFilter);
@@ -139,23 +139,23 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
     };
   }
 
-  function eyesOf(actor: string): AccessContext {
+  function accessContextOf(actor: string): AccessContext {
     const { restricted } = dependencies;
     const may = async (name: string) => privilegeCache.get(`${actor} ${name}`);
     return {
       restricted: { ...restricted, may },
-      look: fields && (() => look(actor)),
+      resolveFilter: fields && (() => resolveFilter(actor)),
     };
   }
 
-  const forget = (): void => {
+  const invalidateAll = (): void => {
     policyExpansion?.invalidate();
     filters.invalidate();
     privilegeCache.invalidate();
   };
   function onWritten(bearing: Bearing, position: Position | undefined): void {
     if (position !== undefined && position > lastMove) lastMove = position;
-    if (bearing === "decides" || hierarchical) forget();
+    if (bearing === "decides" || hierarchical) invalidateAll();
   }
   const restricted = (one: Catalog): Catalog => {
     const authorized = dependencies.guard(one);
@@ -169,13 +169,18 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
       if (actor === undefined || actor === dependencies.systemActor) return whole;
       let own = catalogs.get(actor);
       if (own === undefined) {
-        const seen = catalog.authorizedFor(eyesOf(actor));
+        const seen = catalog.authorizedFor(accessContextOf(actor));
         own = restricted(
           fields === undefined
             ? seen
             : {
                 ...seen,
-                ...visibleWrites(seen, () => look(actor), reparentingGuardOf(actor), dependencies),
+                ...visibleWrites(
+                  seen,
+                  () => resolveFilter(actor),
+                  reparentingGuardOf(actor),
+                  dependencies,
+                ),
               },
         );
         for (const oldest of catalogs.keys()) {
@@ -222,7 +227,7 @@ const NO_URN: ReadonlySet<string> = new Set(["malformed", "invalid", "not_found"
  */
 function visibleWrites(
   seen: Catalog,
-  look: ResolveFilter,
+  resolveFilter: ResolveFilter,
   moves: ReparentingGuard,
   { catalog: whole, namespace, urnOf, proposalsOf }: Dependencies,
 ): Pick<Catalog, (typeof seenWriting)[number]> {
@@ -230,7 +235,7 @@ function visibleWrites(
 
   /** True when all entities of the proposals are in memory and visible. */
   function areVisibleInMemory(proposals: readonly Proposal[]): boolean {
-    const accessFilter = look();
+    const accessFilter = resolveFilter();
     if (accessFilter instanceof Promise) return false;
     return proposals.every((proposal) => {
       const urn = urnOf(proposal);

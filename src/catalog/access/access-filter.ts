@@ -47,5 +47,5 @@ export interface Restricted {
 export interface AccessContext {
   readonly restricted?: Restricted | undefined;
   /** Absent: everything else is visible. */
-  readonly look?: ResolveFilter | undefined;
+  readonly resolveFilter?: ResolveFilter | undefined;
 }

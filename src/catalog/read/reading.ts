@@ -273,12 +273,12 @@ export function createReading(tools: ReadingTools, ports: ReadPorts, everything 
 }
 
 export function portsThrough(
-  { restricted, look }: AccessContext,
+  { restricted, resolveFilter }: AccessContext,
   ports: ReadPorts,
   lifetimes?: Lifetimes | undefined,
 ): ReadPorts {
   const open = restricted === undefined ? ports : restrictedPorts(ports, restricted);
-  return look === undefined ? open : filteredReaders(open, look, lifetimes);
+  return resolveFilter === undefined ? open : filteredReaders(open, resolveFilter, lifetimes);
 }
 
 export const livesOf = ({ log, parts, model }: ReadingTools): DeletedRows =>
@@ -292,16 +292,16 @@ export const livesOf = ({ log, parts, model }: ReadingTools): DeletedRows =>
 export function createSeenReading(
   tools: ReadingTools,
   ports: ReadPorts,
-  { restricted, look }: AccessContext,
+  { restricted, resolveFilter }: AccessContext,
 ): Reading {
   // Visible neighbours depend on policies, too, so they are not cached.
-  const graphVersion = look === undefined ? tools.graphVersion : undefined;
-  const seenPortsOf = portsThrough({ restricted, look }, ports, livesOf(tools));
+  const graphVersion = resolveFilter === undefined ? tools.graphVersion : undefined;
+  const seenPortsOf = portsThrough({ restricted, resolveFilter }, ports, livesOf(tools));
   const reading = createReading({ ...tools, graphVersion }, seenPortsOf, false);
 
   async function visible<T extends ChangePage>(page: T): Promise<T> {
     if (page.changes.length === 0) return page;
-    const filter = await look?.();
+    const filter = await resolveFilter?.();
     const urns = [...new Set(page.changes.map(({ change }) => change.urn))].filter(Boolean);
     /** Position up to which changes are hidden; Infinity for an entity that is not visible. */
     const hidden = new Map<string, number>();

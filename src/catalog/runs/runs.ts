@@ -175,10 +175,10 @@ export function createRuns(dependencies: Dependencies, ledger: RunLedger): Runs 
 /** Runs contain any entities, so only callers who may see everything may read them. */
 export function createSeenRuns(
   catalog: Runs & Pick<Catalog, "rollbackRun">,
-  { look, restricted }: AccessContext,
+  { resolveFilter, restricted }: AccessContext,
 ): Runs & Pick<Catalog, "rollbackRun"> {
   async function requireFullAccess(): Promise<void> {
-    if (look === undefined || (await look()).everything) return;
+    if (resolveFilter === undefined || (await resolveFilter()).everything) return;
     throw new CatalogError("forbidden", "runs are visible only to users who may see all entities", {
       hint: "Ask an administrator",
     });

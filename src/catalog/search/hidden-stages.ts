@@ -35,7 +35,7 @@ export function createHiddenStages({ aspects, states, version, now }: Dependenci
   let at: number | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;
 
-  async function look(before: Promise<readonly Stage[]>): Promise<readonly Stage[]> {
+  async function loadStages(before: Promise<readonly Stage[]>): Promise<readonly Stage[]> {
     try {
       const { urns } = await aspects.listUrns(TYPE, { start: 0, count: stagesMax });
       return (await states.read(urns)).flatMap(hidingOf);
@@ -50,7 +50,7 @@ export function createHiddenStages({ aspects, states, version, now }: Dependenci
     const current = version();
     if ((current === undefined || current !== at) && now() >= failedAt + retryAfterMs) {
       at = current;
-      known = look(known);
+      known = loadStages(known);
     }
     const stages = await known;
     return stages
