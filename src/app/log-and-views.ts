@@ -14,7 +14,7 @@ import { subscribeToBatches } from "../projector/thread/batch-telemetry.ts";
 import { catchUp } from "../projector/thread/catch-up.ts";
 import type { Progress } from "../projector/thread/progress.ts";
 import { startProjectorThread } from "../projector/thread/projector-client.ts";
-import { watchReaders } from "../storage/health-tracked-readers.ts";
+import { trackReaderHealth } from "../storage/health-tracked-readers.ts";
 import { hasSpace } from "../storage/sqlite/sqlite-errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { traceChangeLog } from "../telemetry/traced-change-log.ts";
@@ -115,8 +115,8 @@ export async function openLogAndViews(
     generations.rejectReads(view, "building", isRebuilt(view));
     void built.then((isBuilt) => isBuilt && generations.admit(view, "building"));
   }
-  const watched = watchReaders({ ...generations.readers }, Date.now);
-  const { readers } = watched;
+  const tracked = trackReaderHealth({ ...generations.readers }, Date.now);
+  const { readers } = tracked;
   opened.push(
     () => readers.aspects.close(),
     () => readers.timeseries.close(),
@@ -134,16 +134,16 @@ export async function openLogAndViews(
   projector.onDamaged((view, isDamaged) => {
     if (isDamaged) return rejectDamaged(view);
     generations.admit(view, "damaged");
-    watched.forget(view);
+    tracked.clearError(view);
   });
   const check = checkViews(config, unclean, { onDamaged: projector.markDamaged, logger });
   opened.push(() => check.close());
-  const readErrors = () => ({ ...watched.errors(), ...generations.readErrors() });
+  const readErrors = () => ({ ...tracked.errors(), ...generations.readErrors() });
   /** Called after a rebuild, when the generations were swapped. */
   function onRebuilt(views: readonly string[]): void {
     for (const view of views) {
       generations.admit(view, "of another model");
-      watched.forget(view);
+      tracked.clearError(view);
     }
   }
   return { model, rules, log, stores, projector, generations, readers, readErrors, onRebuilt };

@@ -1,29 +1,29 @@
 /**
  * Readers that record failures, so that a health check reports an unreadable view without reading it.
- * A failure counts for half a minute even if other reads succeed: damage affects only some pages of a
+ * A failure is reported for half a minute even if other reads succeed: damage affects only some pages of a
  * file.
  */
 import { CatalogError } from "../core/errors.ts";
 
-interface WatchedReaders<R> {
+interface HealthTrackedReaders<R> {
   readonly readers: R;
-  /** The last failure of each view whose reads fail, by its name. */
+  /** The last recent failure of a read, by view. */
   errors(): Readonly<Record<string, string>>;
   /** Clears the failure of a view that was replaced. */
-  forget(view: string): void;
+  clearError(view: string): void;
 }
 
-/** How long a failure counts, in milliseconds. */
+/** Milliseconds for which a failure is reported. */
 export const troubleMsMax = 30_000;
 
 /** `now`: epoch milliseconds. */
-export function watchReaders<R extends Readonly<Record<string, object>>>(
+export function trackReaderHealth<R extends Readonly<Record<string, object>>>(
   readers: R,
   now: () => number,
-): WatchedReaders<R> {
+): HealthTrackedReaders<R> {
   const failures = new Map<string, { readonly text: string; readonly time: number }>();
 
-  function watched(view: string, reader: object): object {
+  function tracked(view: string, reader: object): object {
     const note = (error: unknown): void => {
       if (isFaultOfFile(error)) failures.set(view, { text: error.text, time: now() });
     };
@@ -37,9 +37,9 @@ export function watchReaders<R extends Readonly<Record<string, object>>>(
 
   return {
     readers: Object.fromEntries(
-      Object.entries(readers).map(([view, reader]) => [view, watched(view, reader)]),
+      Object.entries(readers).map(([view, reader]) => [view, tracked(view, reader)]),
     ) as R,
-    forget: (view) => void failures.delete(view),
+    clearError: (view) => void failures.delete(view),
     errors() {
       const recent = [...failures].filter(([, { time }]) => now() - time < troubleMsMax);
       return Object.fromEntries(recent.map(([view, { text }]) => [view, text]));

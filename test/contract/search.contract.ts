@@ -1452,7 +1452,7 @@ export function searchContract(
       });
     });
 
-    test("is unavailable when it is closed, which may be said twice", async () => {
+    test("a closed reader is unavailable, and closing it again does nothing", async () => {
       const unavailable = expect.objectContaining({ code: "unavailable" });
       const other = await place.openReader();
       await other.search(query());

@@ -1,7 +1,7 @@
 /** The state of the readers of views that a health check reports. */
 import { beforeEach, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
-import { troubleMsMax, watchReaders } from "../../src/storage/health-tracked-readers.ts";
+import { trackReaderHealth, troubleMsMax } from "../../src/storage/health-tracked-readers.ts";
 
 let time: number;
 let outcome: Error | undefined;
@@ -15,12 +15,12 @@ const reader = {
     yield* [1, 2];
   },
 };
-let watched: ReturnType<typeof watchReaders<{ aspects: typeof reader; graph: typeof reader }>>;
+let tracked: ReturnType<typeof trackReaderHealth<{ aspects: typeof reader; graph: typeof reader }>>;
 
 beforeEach(() => {
   time = 1_000;
   outcome = undefined;
-  watched = watchReaders({ aspects: reader, graph: reader }, () => time);
+  tracked = trackReaderHealth({ aspects: reader, graph: reader }, () => time);
 });
 
 const damaged = new CatalogError("unavailable", "the view could not be read", {
@@ -29,22 +29,22 @@ const damaged = new CatalogError("unavailable", "the view could not be read", {
 });
 
 test("reads are passed through", async () => {
-  expect(watched.readers.aspects.size).toBe(7);
-  expect(await watched.readers.graph.count(2)).toBe(14);
-  expect(await Array.fromAsync(watched.readers.graph.dump())).toEqual([1, 2]);
-  expect(watched.errors()).toEqual({});
+  expect(tracked.readers.aspects.size).toBe(7);
+  expect(await tracked.readers.graph.count(2)).toBe(14);
+  expect(await Array.fromAsync(tracked.readers.graph.dump())).toEqual([1, 2]);
+  expect(tracked.errors()).toEqual({});
 });
 
 test("a failure is reported for a while, even if other reads succeed", async () => {
   outcome = damaged;
-  await expect(watched.readers.graph.count(1)).rejects.toBe(damaged);
+  await expect(tracked.readers.graph.count(1)).rejects.toBe(damaged);
   outcome = undefined;
-  await watched.readers.graph.count(1);
-  expect(watched.errors()).toEqual({ graph: "the view could not be read. Rebuild it" });
+  await tracked.readers.graph.count(1);
+  expect(tracked.errors()).toEqual({ graph: "the view could not be read. Rebuild it" });
   time += troubleMsMax - 1;
-  expect(Object.keys(watched.errors())).toEqual(["graph"]);
+  expect(Object.keys(tracked.errors())).toEqual(["graph"]);
   time += 1;
-  expect(watched.errors()).toEqual({});
+  expect(tracked.errors()).toEqual({});
 });
 
 test.each([
@@ -52,6 +52,6 @@ test.each([
   new CatalogError("invalid", "no such field", { cause: new Error("x") }),
 ])("errors that are not caused by the file are not reported: $message", async (error) => {
   outcome = error;
-  await expect(watched.readers.aspects.count(1)).rejects.toBe(error);
-  expect(watched.errors()).toEqual({});
+  await expect(tracked.readers.aspects.count(1)).rejects.toBe(error);
+  expect(tracked.errors()).toEqual({});
 });

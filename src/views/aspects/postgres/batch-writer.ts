@@ -25,7 +25,7 @@ interface BatchWriter {
     writes: Iterable<AspectWrite> | AsyncIterable<AspectWrite>,
   ): Promise<number>;
   /** Clears the caches: after a rollback, or when another process may have written. */
-  forget(): void;
+  clearCaches(): void;
 }
 
 /** About 8 MB when full. Records of one entity are close together; a miss costs a batched lookup. */
@@ -40,7 +40,7 @@ interface Kind {
 }
 
 export function createBatchWriter(): BatchWriter {
-  const remembered = boundedCache<string, EntityRow>(ENTITIES_MAX);
+  const cache = boundedCache<string, EntityRow>(ENTITIES_MAX);
   let aspects: Map<string, number> | undefined;
   let kinds: Map<string, Kind> | undefined;
 
@@ -56,7 +56,7 @@ export function createBatchWriter(): BatchWriter {
     await addAspects(connection, generation, aspects, writes);
     await addKinds(connection, generation, kinds, writes);
     const rows = createRowWriter(connection, generation.tables);
-    const found = await findEntities(rows, remembered, writes);
+    const found = await findEntities(rows, cache, writes);
     const created = newEntities(generation, kinds, found, writes);
     const entities = new Map([...found, ...created]);
 
@@ -84,7 +84,7 @@ export function createBatchWriter(): BatchWriter {
         notes.delete(entity);
     }
     await rows.changeEntities(notes);
-    for (const row of entities.values()) remembered.set(row.urn, now(row));
+    for (const row of entities.values()) cache.set(row.urn, now(row));
     return { lastEntity: generation.lastEntity + created.size, born: bornOf(lives.values()) };
   }
 
@@ -101,7 +101,7 @@ export function createBatchWriter(): BatchWriter {
       const before = await findEntity(connection, generation, urn);
       if (before !== undefined) {
         await clearEntity(connection, generation, before.id);
-        remembered.set(urn, { ...before, living: false });
+        cache.set(urn, { ...before, living: false });
       }
       let { lastEntity } = generation;
       let changed = false;
@@ -112,7 +112,7 @@ export function createBatchWriter(): BatchWriter {
       const after = await findEntity(connection, generation, urn);
       if (after !== undefined && !changed) {
         await dropEntity(connection, generation, after.id);
-        remembered.delete(urn);
+        cache.delete(urn);
       }
       const kind = after?.kind;
       // If the row was wrong, the count may be, too: all entities of the kind are counted.
@@ -122,8 +122,8 @@ export function createBatchWriter(): BatchWriter {
       return lastEntity;
     },
 
-    forget() {
-      remembered.clear();
+    clearCaches() {
+      cache.clear();
       aspects = kinds = undefined;
     },
   };
@@ -192,14 +192,14 @@ async function addKinds(
 /** The existing rows of the entities of the writes. */
 async function findEntities(
   rows: RowWriter,
-  remembered: LRUCache<string, EntityRow>,
+  cache: LRUCache<string, EntityRow>,
   writes: readonly AspectWrite[],
 ): Promise<Map<string, EntityRow>> {
   const found = new Map<string, EntityRow>();
   const missing = new Set<string>();
   for (const { urn } of writes) {
     if (found.has(urn) || missing.has(urn)) continue;
-    const row = remembered.get(urn);
+    const row = cache.get(urn);
     if (row === undefined) missing.add(urn);
     else found.set(urn, row);
   }

@@ -59,13 +59,13 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
     throw error;
   }
 
-  function forget(): void {
+  function invalidate(): void {
     current = undefined;
-    writer.forget();
+    writer.clearCaches();
   }
 
   function accept(found: Generation): Position {
-    if (found.uuid !== current?.uuid || found.turn !== current.turn) writer.forget();
+    if (found.uuid !== current?.uuid || found.turn !== current.turn) writer.clearCaches();
     current = found;
     return found.position;
   }
@@ -85,7 +85,7 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
       current = await connections.transaction(async (connection) => {
         const generation = await lock(connection, from, view);
         if (generation.position !== from.position) throw moved(generation.position);
-        if (generation.turn !== from.turn) writer.forget();
+        if (generation.turn !== from.turn) writer.clearCaches();
         const next = {
           ...generation,
           ...(await work(connection, generation)),
@@ -96,12 +96,12 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
       });
     } catch (error) {
       // The transaction was rolled back, or may be: its new numbers are not valid.
-      writer.forget();
+      writer.clearCaches();
       if (isMissing(error)) {
-        forget();
+        invalidate();
         throw gone(view.name);
       }
-      if (error instanceof CatalogError && error.code === "conflict") forget();
+      if (error instanceof CatalogError && error.code === "conflict") invalidate();
       throw error;
     }
   }
@@ -124,7 +124,7 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
     const found = await retrying(find);
     // Another generation, or an earlier position: the projector must not continue from the old one.
     if (found?.uuid !== known.uuid || found.position < known.position) {
-      forget();
+      invalidate();
       throw gone(view.name);
     }
     return accept(found);
@@ -159,7 +159,7 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
     restore: (urn, writes) =>
       runExclusive(async () => {
         // The caches may have the values that are to be repaired.
-        writer.forget();
+        writer.clearCaches();
         await write(async (connection, generation) => ({
           lastEntity: await writer.restore(connection, generation, urn, writes),
         }));
@@ -176,7 +176,7 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
     reset: () =>
       runExclusive(async () => {
         const from = view.bulk ? expected() : undefined;
-        forget();
+        invalidate();
         current = await retrying(() =>
           from === undefined ? resetView(connections, view) : resetStaging(connections, view, from),
         );

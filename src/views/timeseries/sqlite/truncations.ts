@@ -25,7 +25,7 @@ export interface Truncations {
 const PART_MAX = { events: 10_000, places: 20_000 };
 /** Numbers of series that are looked through at a time, and how many places that is as much as. */
 const SERIES_PAGE = { numbers: 1_000, places: 250 };
-/** Series of which it is remembered whether they are concerned; some megabytes. */
+/** Maximum number of series for which a match with the truncation is cached: some megabytes. */
 const SERIES_MAX = 50_000;
 
 interface Pending {
