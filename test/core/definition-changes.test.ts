@@ -73,11 +73,6 @@ test("the qualified name cannot change, with any version", () => {
   }
 });
 
-test("a new qualified name has no spaces, and an older one may keep them", () => {
-  expect(errorOf(undefined, { qualifiedName: "io tier" })?.message).toContain("cannot have spaces");
-  expect(errorOf({ qualifiedName: "io tier" }, { displayName: "Tier" })).toBeUndefined();
-});
-
 test("a version has 14 digits", () => {
   for (const before of [undefined, {}]) {
     expect(errorOf(before, { version: "2" })?.message).toBe(

@@ -27,12 +27,6 @@ export function rejectionOfDefinition(
       "Write the property's status with removed false first",
     );
   }
-  if (previous === undefined && /\s/.test(String(value.qualifiedName))) {
-    return invalid(
-      `Qualified names cannot have spaces: ${shown(value.qualifiedName)}`,
-      "Put dots or underscores between the words; displayName may have spaces",
-    );
-  }
   const { version } = value;
   if (version !== undefined && version !== previous?.version && !VERSION.test(String(version))) {
     return invalid(
