@@ -34,12 +34,6 @@ export function createConcurrencyLimit(atOnceMax: number): ConcurrencyLimit {
   };
 }
 
-/**
- * Milliseconds before the holder of a slot begins. Node.js accepts one connection in each iteration of
- * the event loop: without this time, new requests would wait for one large request each.
- */
-const PAUSE_MS = 5;
-
 /** One slot, which is acquired at most once and held until `release`. */
 export function slotOf(withSlot: ConcurrencyLimit): { acquire(): Promise<void>; release(): void } {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -48,7 +42,7 @@ export function slotOf(withSlot: ConcurrencyLimit): { acquire(): Promise<void>; 
     acquire() {
       acquired ??= new Promise((begin) => {
         void withSlot(() => {
-          setTimeout(begin, PAUSE_MS);
+          begin();
           return released;
         });
       });
@@ -64,17 +58,25 @@ export const smallBytesMax = 1024 * 1024;
 /** Resolves when there is a slot for work that holds so many bytes of values. */
 export type AcquireSlot = (bytes: number) => Promise<void>;
 
-/** The same for work that may leave much garbage, which `release` collects. */
+/**
+ * Milliseconds before work with much memory begins. Node.js accepts one connection in each iteration of
+ * the event loop: without this time, new requests would wait for one large request each.
+ */
+const PAUSE_MS = 5;
+
+/** A slot for work that holds much memory. Garbage that it may leave is collected after `release`. */
 export function memorySlotOf(withSlot: ConcurrencyLimit): {
   acquire: AcquireSlot;
   release(): void;
 } {
   const slot = slotOf(withSlot);
   let held = 0;
+  let acquired: Promise<void> | undefined;
   return {
     acquire(bytes) {
       held = bytes;
-      return slot.acquire();
+      acquired ??= slot.acquire().then(() => new Promise((begin) => setTimeout(begin, PAUSE_MS)));
+      return acquired;
     },
     release() {
       slot.release();
