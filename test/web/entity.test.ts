@@ -176,11 +176,17 @@ describe.skipIf(browserPath === undefined)(inBrowser("the page of an entity"), (
     expect(await page.locator(".on-path").count()).toBe(2);
     await shown.check();
     // The cards of a graph that has become wide keep their buttons.
-    for (const name of ["mart", "report"]) {
-      const uses = page.getByRole("button", { name: `Load uses of shop.${name}` });
-      await uses.first().click();
-    }
-    await page.getByRole("button", { name: "Load uses of shop.letter" }).click();
+    const usesOf = (name: string) =>
+      page.getByRole("button", { name: `Load uses of shop.${name}` }).first();
+    await usesOf("mart").click();
+    // A card may move to its new place between the press and the release of a click, which is lost then.
+    const loaded = async () => {
+      if (await usesOf("letter").isVisible()) return true;
+      await usesOf("report").click();
+      return false;
+    };
+    await expect.poll(loaded, { interval: 1_000 }).toBe(true);
+    await usesOf("letter").click();
     await page.getByText("No other uses").first().waitFor();
     shown.expectNoErrors();
   });
