@@ -99,6 +99,16 @@ test("no command exits with 0 while a view of a running service is stuck", async
       expect({ command, code }).toEqual({ command, code: 1 });
       expect(stdout + stderr).toContain("graph");
     }
+    for (const command of [
+      ["search", "a"],
+      ["get", "urn:li:tag:a"],
+      ["token", "list"],
+    ]) {
+      const at = ["--server", service.address];
+      const { code, stderr } = await start(process.execPath, [main, ...command, ...at]).ended;
+      expect({ command, code }).toEqual({ command, code: 1 });
+      expect(stderr).toContain("graph");
+    }
     const records = join(service.directory, "records.json");
     writeFileSync(
       records,

@@ -18,7 +18,7 @@ export interface OperatorClient {
 /** The service responds within seconds; restoring waits for its job for some. */
 const requestMsMax = 60_000;
 /** `server` without a slash at the end. */
-export function createOperatorClient(server: string, token: string): OperatorClient {
+export function createOperatorClient(server: string, token: string | undefined): OperatorClient {
   let reached: Promise<void> | undefined;
   return {
     async act<T>(action: string, body: object = {}): Promise<T> {
@@ -51,7 +51,7 @@ function messageOf(payload: unknown): string | undefined {
 function rejection(server: string, status: number, message: string | undefined): CatalogError {
   const text = message ?? `status ${status}, which no catalog gives`;
   if (status === 401 || status === 403) {
-    return new CatalogError("invalid", `${server} refused: ${text}`, {
+    return new CatalogError("invalid", `${server} rejected the request: ${text}`, {
       hint: "Name the data directory of the service with --data, or a file with a token with --token-file",
     });
   }

@@ -78,9 +78,9 @@ export function addCommands(
       const config = configOf(flags);
       const writer = commandOutput({ output, json, quiet }, terminal);
       if (server !== undefined) {
-        const client = createOperatorClient(server, shownTokenOf(config, tokenFile));
-        const on = { client, ...writer };
-        finish(await unlessStuck(await rebuildRunning(views, on), on));
+        const connection = { server, token: shownTokenOf(config, tokenFile) };
+        const client = createOperatorClient(server, connection.token);
+        finish(await unlessStuck(await rebuildRunning(views, { client, ...writer }), connection));
         return;
       }
       const logger = loggerOf(config, quiet);
@@ -110,9 +110,9 @@ export function addCommands(
       const asked = { views, repair };
       const writer = commandOutput({ output, json, quiet }, terminal);
       if (server !== undefined) {
-        const client = createOperatorClient(server, shownTokenOf(config, tokenFile));
-        const on = { client, ...writer };
-        finish(await unlessStuck(await verifyRunning(asked, on), on));
+        const connection = { server, token: shownTokenOf(config, tokenFile) };
+        const client = createOperatorClient(server, connection.token);
+        finish(await unlessStuck(await verifyRunning(asked, { client, ...writer }), connection));
         return;
       }
       finish(
@@ -193,7 +193,7 @@ export function addCommands(
       const connection = asUsage(() => operatorConnectionOf({ ...flags, server, tokenFile }));
       const asked = { name, description, duration, actor, ...connection };
       const writer = commandOutput({ output, json, quiet }, terminal);
-      finish(await createToken(config, asked, writer));
+      finish(await unlessStuck(await createToken(config, asked, writer), connection));
     });
 
   addCatalogCommands(program, { tokens, terminal, finish, exitCodesHelp });

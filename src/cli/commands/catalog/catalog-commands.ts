@@ -9,6 +9,7 @@ import {
   wholeNumber,
 } from "../../arguments.ts";
 import { addCommonFlags, type CommonFlags, openSession } from "../../client/session.ts";
+import { unlessStuck } from "../../client/stuck-views.ts";
 import { type ExitCode, exitCodes } from "../../failure.ts";
 import { commandOutput } from "../../terminal/output.ts";
 import {
@@ -58,7 +59,9 @@ export function addCatalogCommands(program: Command, parts: CatalogCommandsParts
       return command;
     },
     async inSession(flags, work) {
-      finish((await work(await openSession(flags, terminal))) ?? exitCodes.done);
+      const session = await openSession(flags, terminal);
+      const code = (await work(session)) ?? exitCodes.done;
+      finish(await unlessStuck(code, session.connection));
     },
   };
   frame

@@ -50,16 +50,16 @@ export function addOperatorCommands(program: Command, parts: OperatorCommandsPar
         "file with an access token (default: the admin token of the data directory)",
       );
   const around = ({ json, output, quiet, ...flags }: Common) => {
-    const { server, token } = operatorConnectionOf(flags);
-    const client = createOperatorClient(server, token);
-    return { client, ...commandOutput({ json, output, quiet }, parts.terminal) };
+    const connection = operatorConnectionOf(flags);
+    const client = createOperatorClient(connection.server, connection.token);
+    return { client, connection, ...commandOutput({ json, output, quiet }, parts.terminal) };
   };
   const finish = async (
     options: Common,
     work: (asked: ReturnType<typeof around>) => Promise<ExitCode>,
   ): Promise<void> => {
     const asked = around(options);
-    parts.finish(await unlessStuck(await work(asked), asked));
+    parts.finish(await unlessStuck(await work(asked), asked.connection));
   };
 
   command(
