@@ -9,6 +9,7 @@ import { CatalogError, saidBy } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
 import { type ChangeLog, recordsBetween } from "../log/change-log.ts";
 import { checkNamespace } from "../log/written-namespace.ts";
+import type { Model } from "../model/model.ts";
 import { writeParking } from "../projector/parking/parking.ts";
 import { subscribeToBatches } from "../projector/thread/batch-telemetry.ts";
 import { catchUp } from "../projector/thread/catch-up.ts";
@@ -19,6 +20,7 @@ import { hasSpace } from "../storage/sqlite/sqlite-errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { traceChangeLog } from "../telemetry/traced-change-log.ts";
 import type { Traces } from "../telemetry/traces.ts";
+import type { AspectReader } from "../views/aspects/aspect-table.ts";
 import { openReaders } from "./adapters.ts";
 import { configuredModel } from "./load-model.ts";
 import { openLog } from "./open-log.ts";
@@ -65,7 +67,9 @@ export async function openLogAndViews(
   { logger, opened, traces, projectorWorker, meanwhile }: Opening & Meanwhile,
 ) {
   const { model, rules } = configuredModel(config);
-  const plainLog = reportsFullDisk(await openLog(config, { logger }), config);
+  let replacedLog = (): string | undefined => undefined;
+  const openedLog = reportsFullDisk(await openLog(config, { logger }), config);
+  const plainLog = rejectingAppends(openedLog, () => replacedLog());
   const log = traces === undefined ? plainLog : traceChangeLog(plainLog, traces);
   opened.push(() => log.close());
   await checkNamespace(log, config.urnNamespace, config.data);
@@ -88,6 +92,7 @@ export async function openLogAndViews(
   });
   const [projector] = await Promise.all([starting, meanwhile?.()]);
   opened.push(() => projector.close());
+  replacedLog = projector.replacedLog;
   const head = await log.head();
   for (const [view, position] of Object.entries(projector.positions())) {
     if (position < head) logger.info({ view, position, head }, "view catches up with the log");
@@ -123,11 +128,7 @@ export async function openLogAndViews(
     () => readers.graph.close(),
     () => readers.search.close(),
   );
-  if (!sharedView(config, ASPECTS)) {
-    const types = [...(await readers.aspects.countEntities()).keys()];
-    const unknown = types.filter((type) => !model.entities.has(type));
-    if (unknown.length > 0) logger.warn({ types: unknown }, unknownTypes);
-  }
+  if (!sharedView(config, ASPECTS)) await warnOfUnknownTypes(readers.aspects, model, logger);
   const rejectDamaged = (view: string) =>
     generations.rejectReads(view, "damaged", isDamagedFile(view));
   for (const view of projector.damaged()) rejectDamaged(view);
@@ -167,10 +168,35 @@ async function stillBuilding(
   return (await Promise.all(building)).flat();
 }
 
+async function warnOfUnknownTypes(
+  aspects: Pick<AspectReader, "countEntities">,
+  model: Pick<Model, "entities">,
+  logger: Logger,
+): Promise<void> {
+  const types = [...(await aspects.countEntities()).keys()];
+  const unknown = types.filter((type) => !model.entities.has(type));
+  if (unknown.length > 0) logger.warn({ types: unknown }, unknownTypes);
+}
+
 /** A log in the data directory names a full disk before the first append fails. */
 function reportsFullDisk(log: ChangeLog, config: Config): ChangeLog {
   if (sharedLog(config)) return log;
   return { ...log, trouble: () => log.trouble?.() ?? diskTrouble(config.data) };
+}
+
+/**
+ * Rejects appends while the log is not the one that the views were built from. The newer log may be
+ * restored, which would lose them.
+ */
+function rejectingAppends(log: ChangeLog, replaced: () => string | undefined): ChangeLog {
+  return {
+    ...log,
+    append(appends) {
+      const why = replaced();
+      if (why === undefined) return log.append(appends);
+      return Promise.reject(new CatalogError("unavailable", `writes are rejected: ${why}`));
+    },
+  };
 }
 
 function diskTrouble(data: string): string | undefined {

@@ -5,10 +5,12 @@ import { textOf } from "../projector-errors.ts";
 import type { View } from "../sink.ts";
 import type { Failure } from "../start-checkpoints.ts";
 
-export interface ViewProgress {
+interface ViewProgress {
   readonly position: Position;
   /** The error that stops it; the projector keeps retrying. */
   readonly error?: string | undefined;
+  /** True if the error is that the log lacks the view's last record (log-comparison.ts). */
+  readonly mismatched?: true | undefined;
   /** Number of parked entities (parking.ts); absent when there are none. */
   readonly parked?: number | undefined;
   /** True if another process projects it. */
@@ -35,6 +37,7 @@ export function progressOf(viewStates: readonly ViewSnapshot[]): ProjectorProgre
       const progress: ViewProgress = {
         position,
         ...(error !== undefined && { error: textOf(error) }),
+        ...(mismatch !== undefined && { mismatched: true }),
         ...(parked > 0 && { parked }),
         ...(movedAt !== undefined && { elsewhere: true }),
       };

@@ -35,6 +35,8 @@ export interface ProjectorClient extends Progress, Restoration, GenerationSwap {
   markDamaged(views: readonly string[]): void;
   /** Called with each view that becomes damaged, and with each that is rebuilt. */
   onDamaged(listener: (view: string, isDamaged: boolean) => void): void;
+  /** The error of a view if the log was replaced: it lacks the view's last record (log-comparison.ts). */
+  replacedLog(): string | undefined;
   /** Views that this process projects. */
   projected(): readonly string[];
   /** How often each view was emptied: it was unreadable, or built from another log or model. */
@@ -252,6 +254,7 @@ export async function startProjectorThread(
     markDamaged: (views) => setDamaged(views, true),
     onDamaged: (listener) => void damageListeners.push(listener),
     emptied: () => emptied,
+    replacedLog: () => Object.values(progress).find(({ mismatched }) => mismatched)?.error,
     projected: () => Object.keys(progress).filter((view) => progress[view]?.elsewhere !== true),
     restorations: restores.restorations,
     onRestored: restores.onRestored,
