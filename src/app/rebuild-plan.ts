@@ -13,7 +13,7 @@ import {
 } from "./store-locations.ts";
 import type { StoresConfig } from "./stores.ts";
 import { clearStagingFiles } from "./swappable-readers.ts";
-import { verifyModule } from "./verification/verified-state.ts";
+import { openVerifiedState, verifyModule } from "./verification/verified-state.ts";
 
 /** Dependencies of a rebuild that come from the stores, with or without a service. */
 export function rebuildingParts(
@@ -27,6 +27,14 @@ export function rebuildingParts(
     workerGroups: async (views) => buildLanes(config, views, await countRecords(log)),
     startWorkers: (groups, options) => startStagingWorkers({ stores, groups, ...options }),
     verify: (staged, signal) => verifyStaging(verifier, staged, signal),
+    storeResults(results) {
+      const state = openVerifiedState(stores);
+      try {
+        state.save(results);
+      } finally {
+        state.close();
+      }
+    },
     removeStaging: (views) => clearStagingFiles(config, views),
   };
 }

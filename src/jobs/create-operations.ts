@@ -143,6 +143,10 @@ export async function openOperations(
   const rebuilds = createRebuilds({
     ...parts.rebuilds,
     rebuilding: others === undefined ? rebuilding : dispatchedRebuild(own, others),
+    onRebuilt(views) {
+      parts.rebuilds.onRebuilt(views);
+      verifications.loadResults();
+    },
   });
   /** Fails if the log's indexes are damaged. */
   const checkIndexes = async (maxAgeMs: number, signal: AbortSignal): Promise<void> =>

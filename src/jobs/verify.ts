@@ -252,6 +252,9 @@ export function createVerifications(parts: VerifyParts) {
       return { ...page, views };
     },
 
+    /** Loads results that others stored: a rebuild stores that of its verification. */
+    loadResults,
+
     /** The last result; undefined for a view that was never verified. */
     verified: (view: string) => latest[view],
 

@@ -375,6 +375,30 @@ test("the command also verifies a running service", async () => {
   expect((await run()).stdout).toContain("as the log says");
 });
 
+test("after a rebuild, health no longer reports the differences found before it", async () => {
+  await using other = await runningService({ logLevel: "silent" });
+  const act = operatorOf(other);
+  const owners = [{ owner: user(0), type: "DATAOWNER" }];
+  await other.client.upsert(dataset("owned"), "ownership", { owners });
+  const health = async () => (await other.client.get("/health")).body;
+  const differs = { views: { graph: { differences: expect.any(Number) } } };
+  const damaged = async (): Promise<void> => {
+    await settled(other);
+    damageIn(other.directory, "graph", "DELETE FROM edge");
+    await ended(await act.value("verify"), act);
+    expect(await health()).toMatchObject(differs);
+  };
+  await damaged();
+  await ended(await act.value("rebuildViews", { views: ["graph"] }), act);
+  expect(await health()).toEqual({});
+  await damaged();
+  await other.restart(async () => {
+    const command = [main, "rebuild", "graph", "--data", other.directory];
+    expect((await start(process.execPath, command).ended).code).toBe(0);
+  });
+  expect(await health()).toEqual({});
+});
+
 test("a verification rejects unknown views, and only one runs at a time", async () => {
   expect(await operator.act("verify", { views: ["cellar"] })).toMatchObject({ status: 422 });
   expect(await operator.act("listDifferences", { view: "cellar" })).toMatchObject({ status: 422 });

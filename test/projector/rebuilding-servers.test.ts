@@ -115,8 +115,9 @@ describe.skipIf(urls.length < names.length)("views in servers", () => {
       async verify(generations, stop) {
         staged = generations.staged ?? {};
         await meanwhile?.();
-        await verifyStaging({ ...verifyModule, config: settings }, generations, stop);
+        return verifyStaging({ ...verifyModule, config: settings }, generations, stop);
       },
+      storeResults: () => {},
       readers: {
         prepare: () => Promise.reject(new Error("readers find what is in servers by themselves")),
         reopen: async () => {},

@@ -55,6 +55,7 @@ describe("staging generations", () => {
         startStagingWorkers({ stores: { ...stores, loses }, module, groups: lanes, ...callbacks }),
       verify: (generations, signal) =>
         verifyStaging({ ...verifyModule, config: stores }, generations, signal),
+      storeResults: () => {},
       readers: {
         prepare: async () => ({ swap: step("swap"), close: step("close") }),
         reopen: step("reopen"),

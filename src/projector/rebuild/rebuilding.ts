@@ -22,6 +22,7 @@ import { orAborted } from "../../lib/or-aborted.ts";
 import type { Parked } from "../parking/parking.ts";
 import type { Staged } from "../sink.ts";
 import type { GenerationSwap } from "../thread/progress.ts";
+import type { Verified } from "../verify/verified-state.ts";
 import type { BuildProgress, RebuildProgress } from "./staging.ts";
 import type { StagingWorker, startStagingWorkers } from "./staging-worker.ts";
 
@@ -38,7 +39,10 @@ export interface RebuildingParts {
     groups: readonly (readonly string[])[],
     options: Pick<Parameters<typeof startStagingWorkers>[0], "onProgress" | "compare">,
   ): StagingWorker;
-  /** Compares staging generations with the log (verifyStaging). Rejects if they differ: nothing has changed then. */
+  /**
+   * Compares staging generations with the log (verifyStaging). Rejects if they differ: nothing has
+   * changed then.
+   */
   verify(
     generations: {
       readonly views: readonly string[];
@@ -46,7 +50,9 @@ export interface RebuildingParts {
       readonly staged?: Readonly<Record<string, Staged>> | undefined;
     },
     signal: AbortSignal,
-  ): Promise<void>;
+  ): Promise<readonly Verified[]>;
+  /** Stores the results of `verify`, when the staging generations are live. */
+  storeResults(results: readonly Verified[]): void;
   /** The readers of the views. */
   readonly readers: {
     /**
@@ -92,29 +98,34 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
     const byView = current?.progress ?? {};
     const shared = views.some(parts.isShared);
     const groups = shared ? [views] : await parts.workerGroups(views);
+    let results: readonly Verified[] = [];
     const workers = parts.startWorkers(groups, {
       onProgress(progress) {
         const { position, head, recordsPerSecond } = progress;
         for (const view of progress.views) byView[view] = { position, head, recordsPerSecond };
         if (!progress.otherViews) onProgress(progress);
       },
-      compare: (found) => parts.verify({ ...found, views: Object.keys(found.staged) }, signal),
+      async compare(found) {
+        results = await parts.verify({ ...found, views: Object.keys(found.staged) }, signal);
+      },
     });
     try {
       if (shared) {
         await orAborted(workers.near, signal);
         onSwap();
         await swapInServer(views, workers);
+        parts.storeResults(results);
         return;
       }
       await orAborted(workers.near, signal);
       const parked = await orAborted(workers.finish(START), signal);
-      await parts.verify({ views, parked }, signal);
+      results = await parts.verify({ views, parked }, signal);
       const next = await readers.prepare(views);
       try {
         signal.throwIfAborted();
         onSwap();
         await swapFiles(views, parked, next);
+        parts.storeResults(results);
       } finally {
         await next.close();
       }

@@ -6,7 +6,7 @@ import { CatalogError } from "../../core/errors.ts";
 import type { Parked } from "../parking/parking.ts";
 import type { Staged } from "../sink.ts";
 import type { VerificationResult } from "./verification.ts";
-
+import type { Verified } from "./verified-state.ts";
 import { verifyInThread } from "./verifying.ts";
 
 interface Stores {
@@ -17,7 +17,7 @@ interface Stores {
 const how = { next: true } as const;
 const onProgress = (): void => {};
 
-/** Throws `unavailable` if one differs from the log up to its position. */
+/** The results, without the differences of parked entities. Throws `unavailable` if one differs from the log up to its position. */
 export async function verifyStaging(
   stores: Stores,
   generations: {
@@ -28,10 +28,12 @@ export async function verifyStaging(
     readonly staged?: Readonly<Record<string, Staged>> | undefined;
   },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<readonly Verified[]> {
   const { views, parked, staged } = generations;
   const asked = { ...how, views, staged };
-  requireEqual(await verifyInThread({ ...stores, ...asked }, { onProgress, signal }), parked);
+  const result = await verifyInThread({ ...stores, ...asked }, { onProgress, signal });
+  requireEqual(result, parked);
+  return result.views.map((one) => ({ ...one, count: 0, differences: [] }));
 }
 
 function requireEqual(
