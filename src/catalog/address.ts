@@ -5,9 +5,8 @@
 import { CatalogError } from "../core/errors.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import { boundedCache } from "../lib/bounded-cache.ts";
-import { nearest } from "../lib/did-you-mean.ts";
 import { keyValue } from "../model/entity-key.ts";
-import type { Entity, Model } from "../model/model.ts";
+import { type Entity, type Model, unknownEntityType } from "../model/model.ts";
 
 export interface Address {
   readonly urn: string;
@@ -74,15 +73,4 @@ export function createAddresses(
       throw new CatalogError("malformed", `urn "${urn}" does not fit the model: ${fault}`);
     },
   };
-}
-
-/** "unknown entity type", with similar names as the hint. */
-export function unknownEntityType(
-  model: Model,
-  name: string,
-  code: "invalid" | "not_found",
-): CatalogError {
-  return new CatalogError(code, `unknown entity type "${name}"`, {
-    hint: nearest(name, model.entities.keys()),
-  });
 }

@@ -18,10 +18,10 @@ import { createRestoreEdges, type RestoreEdges } from "./graph/restore-edges.ts"
 import { entitiesBehind } from "./read/entities-behind.ts";
 import { createEnvelopes } from "./read/read-entities.ts";
 import {
+  accessFilteredPorts,
+  createFilteredReading,
   createReading,
-  createSeenReading,
-  livesOf,
-  portsThrough,
+  deletedRowsOf,
   type ReadingTools,
 } from "./read/reading.ts";
 import { createShownPositions } from "./read-consistency.ts";
@@ -251,8 +251,6 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
     createDeleteReferences({
       model,
       addresses,
-      namespace,
-      urnLimits: parts.urnLimits,
       paths: parts.references,
       states: seen.states,
       reader: seen.graph,
@@ -280,7 +278,7 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
       addresses,
       states,
       ingestion,
-      countValues: livesOf(tools).countValues,
+      countValues: deletedRowsOf(tools).countValues,
       reader: timeseries,
       systemActor,
       now,
@@ -350,11 +348,11 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
     authorizedFor(context) {
       const own = {
         ...catalog,
-        ...createSeenReading(tools, ports, context),
+        ...createFilteredReading(tools, ports, context),
         ...createSeenRuns(catalog, context),
       };
       if (context.resolveFilter !== undefined) {
-        const deleteReferences = deletingReferences(portsThrough(context, ports));
+        const deleteReferences = deletingReferences(accessFilteredPorts(context, ports));
         return { ...own, deleteReferences };
       }
       // Restricted entities have no relationships, so the shared relationship cache is correct

@@ -2,7 +2,9 @@
  * The metadata model as the rest of the service sees it: entities, aspects, their types and
  * annotations. load-model.ts makes one from directories of Avro schemas (avro/ by default).
  */
+import { CatalogError } from "../core/errors.ts";
 import type { KeyPart } from "../core/urn.ts";
+import { nearest } from "../lib/did-you-mean.ts";
 
 /** Annotations as the schemas hold them (avro/README.md): options, or path overrides. */
 export type Annotation = Readonly<Record<string, unknown>>;
@@ -147,4 +149,15 @@ export interface Model {
    * id that does not fit the type's key, nested urns included. Undefined for a valid urn.
    */
   faultOfUrn(urn: string): string | undefined;
+}
+
+/** "unknown entity type", with similar names as the hint. */
+export function unknownEntityType(
+  model: Pick<Model, "entities">,
+  name: string,
+  code: "invalid" | "not_found",
+): CatalogError {
+  return new CatalogError(code, `unknown entity type "${name}"`, {
+    hint: nearest(name, model.entities.keys()),
+  });
 }

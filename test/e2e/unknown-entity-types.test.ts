@@ -40,6 +40,8 @@ test.each(types)("every write rejects the entity type %s and writes nothing", as
     await client.call("DELETE", `/relationships?urn=${encoded(urn)}`),
     await client.call("POST", "/aspects?action=ingestProposal", { proposal: proposed }),
     await client.call("POST", "/aspects?action=ingestProposalBatch", { proposals: [proposed] }),
+    await client.call("POST", "/entities?action=deleteReferences", { urn }),
+    await client.call("POST", "/operations?action=restoreIndices", { urn }),
   ];
   for (const { status, body } of answers) {
     expect(status).toBe(422);

@@ -11,9 +11,15 @@ import {
   readFilter,
 } from "../../core/query/filter.ts";
 import { nearest } from "../../lib/did-you-mean.ts";
-import type { Aspect, Field, FieldType, Model } from "../../model/model.ts";
+import {
+  type Aspect,
+  type Field,
+  type FieldType,
+  type Model,
+  unknownEntityType,
+} from "../../model/model.ts";
 import type { TimeseriesEvent, TimeseriesReader } from "../../views/timeseries/timeseries-table.ts";
-import { type Addresses, unknownEntityType } from "../address.ts";
+import type { Addresses } from "../address.ts";
 import type { JsonText, TimeseriesQuery } from "../catalog.ts";
 
 /** Maximum and default number of events in a response. */
@@ -94,7 +100,7 @@ function rejectTooLarge(events: readonly TimeseriesEvent[]): void {
   if (bytes <= responseBytesMax || events.length < 2) return;
   throw new CatalogError(
     "too_large",
-    `the ${events.length} events have ${bytes} bytes of at most ${responseBytesMax}`,
+    `the ${events.length} events have ${bytes} bytes; at most ${responseBytesMax} are allowed`,
     { hint: "Request fewer events (limit) or a shorter time range" },
   );
 }

@@ -9,11 +9,11 @@ import { patternWithNamespace } from "../../core/urn.ts";
 import { createPlatformEvents } from "../../feed/platform-events.ts";
 import type { ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { readable } from "../../log/codecs/try-decode.ts";
-import type { Model } from "../../model/model.ts";
+import { type Model, unknownEntityType } from "../../model/model.ts";
 import type { AccessContext } from "../access/access-filter.ts";
 import { filteredReaders, type Lifetimes, type ReadPorts } from "../access/filtered-readers.ts";
 import { isVisibleChange, restrictedPorts } from "../access/restricted-ports.ts";
-import { type Addresses, unknownEntityType } from "../address.ts";
+import type { Addresses } from "../address.ts";
 import type { Catalog, ChangeEntry, ChangePage, EntityReads } from "../catalog.ts";
 import type { CatalogParts } from "../catalog-parts.ts";
 import { createChanges } from "../changes/changes.ts";
@@ -148,9 +148,9 @@ function createReadsAsOf(
     if (parts.sharedLog) await reached(await log.head());
     return states.read(urns);
   };
-  return async (moment) => {
+  return async (point) => {
     const present = { aspects, hiddenUpTo, seen: everything ? undefined : seen };
-    const ports = await openPast(past, present, moment);
+    const ports = await openPast(past, present, point);
     const reads = createEntityReading(tools, ports, async () => {});
     return { ...reads, shown: ports.shown };
   };
@@ -272,7 +272,7 @@ export function createReading(tools: ReadingTools, ports: ReadPorts, everything 
   };
 }
 
-export function portsThrough(
+export function accessFilteredPorts(
   { restricted, resolveFilter }: AccessContext,
   ports: ReadPorts,
   lifetimes?: Lifetimes | undefined,
@@ -281,7 +281,7 @@ export function portsThrough(
   return resolveFilter === undefined ? open : filteredReaders(open, resolveFilter, lifetimes);
 }
 
-export const livesOf = ({ log, parts, model }: ReadingTools): DeletedRows =>
+export const deletedRowsOf = ({ log, parts, model }: ReadingTools): DeletedRows =>
   createDeletedRows({
     log,
     decode: (record) => readable(parts.decode, record),
@@ -289,15 +289,19 @@ export const livesOf = ({ log, parts, model }: ReadingTools): DeletedRows =>
   });
 
 /** The reads for one caller, without restricted data and entities that the filter hides. */
-export function createSeenReading(
+export function createFilteredReading(
   tools: ReadingTools,
   ports: ReadPorts,
   { restricted, resolveFilter }: AccessContext,
 ): Reading {
   // Visible neighbours depend on policies, too, so they are not cached.
   const graphVersion = resolveFilter === undefined ? tools.graphVersion : undefined;
-  const seenPortsOf = portsThrough({ restricted, resolveFilter }, ports, livesOf(tools));
-  const reading = createReading({ ...tools, graphVersion }, seenPortsOf, false);
+  const filteredPorts = accessFilteredPorts(
+    { restricted, resolveFilter },
+    ports,
+    deletedRowsOf(tools),
+  );
+  const reading = createReading({ ...tools, graphVersion }, filteredPorts, false);
 
   async function visible<T extends ChangePage>(page: T): Promise<T> {
     if (page.changes.length === 0) return page;
@@ -310,7 +314,7 @@ export function createSeenReading(
       hidden.set("", Infinity);
       for (const state of await ports.states.read(urns)) {
         const { urn } = state;
-        const upTo = filter.isVisible(state) ? await seenPortsOf.hiddenUpTo?.(urn) : Infinity;
+        const upTo = filter.isVisible(state) ? await filteredPorts.hiddenUpTo?.(urn) : Infinity;
         hidden.set(urn, upTo ?? START);
       }
     }

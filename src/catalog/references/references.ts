@@ -9,7 +9,7 @@
  */
 import { currentAspect, type EntityState } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
-import { entityTypeOf, parseUrn, type UrnLimits, withNamespace } from "../../core/urn.ts";
+import { entityTypeOf } from "../../core/urn.ts";
 import { appendAll } from "../../lib/lists.ts";
 import type { Entity, Model } from "../../model/model.ts";
 import type { GraphReader } from "../../views/graph/graph.ts";
@@ -30,8 +30,6 @@ interface Dependencies {
   readonly states: Pick<EntityCache, "read">;
   readonly reader: Pick<GraphReader, "neighbours">;
   readonly search: Pick<SearchReader, "search">;
-  readonly namespace: string;
-  readonly urnLimits: UrnLimits;
   readonly ingest: (proposals: readonly Proposal[], caller: Caller) => Promise<Written>;
   /** Waits until the graph has every acknowledged write. */
   readonly caughtUp: () => Promise<void>;
@@ -58,7 +56,7 @@ interface Referring {
 }
 
 export function createDeleteReferences(dependencies: Dependencies): DeleteReferences {
-  const { model, paths, addresses, states, reader, namespace } = dependencies;
+  const { model, paths, addresses, states, reader } = dependencies;
   const types = [...new Set([...paths.values()].flat().map(({ name }) => name))];
   const removal = createReferenceRemoval(model);
   const searched = createSearchedReferences(model, dependencies.search);
@@ -144,8 +142,7 @@ export function createDeleteReferences(dependencies: Dependencies): DeleteRefere
   }
 
   return async ({ urn: text, dryRun }, caller) => {
-    const urn = withNamespace(text, namespace);
-    parseUrn(urn, dependencies.urnLimits);
+    const { urn } = addresses.writable(text);
     await dependencies.caughtUp();
     if (searchedTypes.has(entityTypeOf(urn))) await dependencies.searchCaughtUp();
     const referrers = await referrersOf(urn);

@@ -16,7 +16,7 @@ import { entityStream } from "../../core/stream.ts";
 import { parseUrn, patternWithNamespace, type UrnLimits, withNamespace } from "../../core/urn.ts";
 import { nearest } from "../../lib/did-you-mean.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
-import type { Model } from "../../model/model.ts";
+import { type Model, unknownEntityType } from "../../model/model.ts";
 import type { Restoration } from "../../projector/thread/progress.ts";
 import { createUrnPattern } from "../../views/aspects/urn-like.ts";
 import type { Job, JobRun, Jobs, JobWork } from "../jobs.ts";
@@ -83,8 +83,9 @@ export function createRestoring(dependencies: Dependencies) {
     const { urnLike, lastUrn, lastAspect, gePitEpochMs, lePitEpochMs } = request;
     const named = (text: string): string => {
       const urn = withNamespace(text, namespace);
-      parseUrn(urn, dependencies.urnLimits);
-      return urn;
+      const { entityType } = parseUrn(urn, dependencies.urnLimits);
+      if (model.entities.has(entityType)) return urn;
+      throw unknownEntityType(model, entityType, "invalid");
     };
     for (const name of aspectsOf(request)) {
       if (model.aspects.has(name)) continue;
@@ -318,7 +319,7 @@ function jobEnded({ id, state, error }: Job): CatalogError {
 const tooLong = (name: string, text: string): CatalogError =>
   new CatalogError(
     "too_large",
-    `${name} has ${text.length} characters of at most ${charactersMax}`,
+    `${name} has ${text.length} characters; at most ${charactersMax} are allowed`,
   );
 
 const emptyBatch = (): Batch => ({ urns: new Set(), rows: [], begun: performance.now() });

@@ -21,10 +21,16 @@ import { entityTypeOf, isUrn } from "../../../core/urn.ts";
 import { nearest } from "../../../lib/did-you-mean.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { urnOfKey } from "../../../model/entity-key.ts";
-import type { Aspect, Checked, Entity, Model } from "../../../model/model.ts";
+import {
+  type Aspect,
+  type Checked,
+  type Entity,
+  type Model,
+  unknownEntityType,
+} from "../../../model/model.ts";
 import { withoutTypeNames } from "../../../model/type-names.ts";
 import { validationErrorsOfUrns } from "../../../model/validation-errors.ts";
-import { type Addresses, unknownEntityType } from "../../address.ts";
+import type { Addresses } from "../../address.ts";
 import {
   CHECKED,
   HAS_TYPE_NAMES,
@@ -350,7 +356,7 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
     if (bytes <= aspectBytesMax) return;
     throw new CatalogError(
       "too_large",
-      `the aspect value has ${bytes} bytes of at most ${aspectBytesMax}`,
+      `the aspect value has ${bytes} bytes; at most ${aspectBytesMax} are allowed`,
     );
   }
 
