@@ -1,14 +1,14 @@
-/** Events of pages that come one after the other, as many as are wanted of those that are accepted. */
+/** Reads pages of events until `limit` of them are accepted. */
 import type { TimeseriesEvent, TimeseriesReader } from "./timeseries-table.ts";
 
 interface Options extends Pick<Parameters<TimeseriesReader["list"]>[1], "limit" | "accept"> {
   readonly yieldToEventLoop: () => Promise<unknown>;
 }
 
-/** Milliseconds before it yields: looking at an event may take long. */
+/** Milliseconds before it yields: `accept` may be slow for a large event. */
 const SLICE_MS_MAX = 5;
 
-/** Asks for no page beyond the one that has the last wanted event. */
+/** Reads no page after the one with the last accepted event. */
 export async function acceptedEvents(
   pages: AsyncIterable<readonly TimeseriesEvent[]>,
   { limit, accept, yieldToEventLoop }: Options,

@@ -1,7 +1,7 @@
 /** Makes reads of several queries consistent: all events from before a truncation, or from after it. */
 import { CatalogError } from "../../core/errors.ts";
 
-/** How often a truncation may come while the same events are read. */
+/** Maximum number of attempts while truncations change the events. */
 const REREAD_MAX = 10;
 
 /**

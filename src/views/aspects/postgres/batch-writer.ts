@@ -45,12 +45,12 @@ export function createBatchWriter(): BatchWriter {
   let kinds: Map<string, Kind> | undefined;
 
   /** Writes; resolves with the last number and the change of the number of existing entities. */
-  async function bring(
+  async function apply(
     connection: PostgresConnection,
     generation: Generation,
     writes: readonly AspectWrite[],
-  ): Promise<{ readonly lastEntity: number; readonly born: ReadonlyMap<number, number> }> {
-    if (writes.length === 0) return { lastEntity: generation.lastEntity, born: new Map() };
+  ): Promise<{ readonly lastEntity: number; readonly countChanges: ReadonlyMap<number, number> }> {
+    if (writes.length === 0) return { lastEntity: generation.lastEntity, countChanges: new Map() };
     aspects ??= await readAspects(connection, generation);
     kinds ??= await readKinds(connection, generation);
     await addAspects(connection, generation, aspects, writes);
@@ -69,8 +69,8 @@ export function createBatchWriter(): BatchWriter {
       newest,
     );
 
-    const lives = livesOf(entities.values(), folded.entities);
-    const now = (row: EntityRow) => lives.get(row.id) ?? row;
+    const changed = createdOrDeleted(entities.values(), folded.entities);
+    const now = (row: EntityRow) => changed.get(row.id) ?? row;
     await rows.insertEntities([...created.values()].map(now));
     await rows.putValues(folded.values);
     const notes = new Map(folded.entities);
@@ -80,18 +80,21 @@ export function createBatchWriter(): BatchWriter {
     }
     // An unchanged state needs no update, nor does that of a new row.
     for (const [entity, { revision }] of notes) {
-      if (revision < 0 && (!lives.has(entity) || entity > generation.lastEntity))
+      if (revision < 0 && (!changed.has(entity) || entity > generation.lastEntity))
         notes.delete(entity);
     }
     await rows.changeEntities(notes);
     for (const row of entities.values()) cache.set(row.urn, now(row));
-    return { lastEntity: generation.lastEntity + created.size, born: bornOf(lives.values()) };
+    return {
+      lastEntity: generation.lastEntity + created.size,
+      countChanges: countChangesOf(changed.values()),
+    };
   }
 
   return {
     async write(connection, generation, writes) {
-      const { lastEntity, born } = await bring(connection, generation, writes);
-      for (const [kind, count] of born) {
+      const { lastEntity, countChanges } = await apply(connection, generation, writes);
+      for (const [kind, count] of countChanges) {
         if (count !== 0) await addToCount(connection, generation, kind, count);
       }
       return lastEntity;
@@ -106,7 +109,7 @@ export function createBatchWriter(): BatchWriter {
       let { lastEntity } = generation;
       let changed = false;
       for await (const part of partsOf(writes)) {
-        ({ lastEntity } = await bring(connection, { ...generation, lastEntity }, part));
+        ({ lastEntity } = await apply(connection, { ...generation, lastEntity }, part));
         changed = true;
       }
       const after = await findEntity(connection, generation, urn);
@@ -227,22 +230,24 @@ function newEntities(
 }
 
 /** The new rows of entities that are created or deleted. */
-function livesOf(
+function createdOrDeleted(
   rows: Iterable<EntityRow>,
-  changed: ReadonlyMap<number, EntityChange>,
+  changes: ReadonlyMap<number, EntityChange>,
 ): ReadonlyMap<number, EntityRow> {
-  const lives = new Map<number, EntityRow>();
+  const changed = new Map<number, EntityRow>();
   for (const row of rows) {
-    const living = changed.get(row.id)?.living;
-    if (living !== undefined && living !== row.living) lives.set(row.id, { ...row, living });
+    const living = changes.get(row.id)?.living;
+    if (living !== undefined && living !== row.living) changed.set(row.id, { ...row, living });
   }
-  return lives;
+  return changed;
 }
 
-function bornOf(lives: Iterable<EntityRow>): ReadonlyMap<number, number> {
-  const born = new Map<number, number>();
-  for (const { kind, living } of lives) born.set(kind, (born.get(kind) ?? 0) + (living ? 1 : -1));
-  return born;
+/** Change of the number of living entities by kind. */
+function countChangesOf(changed: Iterable<EntityRow>): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>();
+  for (const { kind, living } of changed)
+    counts.set(kind, (counts.get(kind) ?? 0) + (living ? 1 : -1));
+  return counts;
 }
 
 async function addToCount(

@@ -32,7 +32,7 @@ export function openSqliteAspectReader(path: string): AspectReader & Dump<Aspect
   const rowsOf = createDumpQuery(db);
 
   /** Runs a query of one statement. */
-  async function look<T>(query: () => T): Promise<T> {
+  async function readOne<T>(query: () => T): Promise<T> {
     if (!db.isOpen) {
       throw new CatalogError("unavailable", `the view "${aspectSchema.view}" is closed`);
     }
@@ -40,7 +40,7 @@ export function openSqliteAspectReader(path: string): AspectReader & Dump<Aspect
   }
 
   const read = <T>(query: () => T): Promise<T> =>
-    look(() => {
+    readOne(() => {
       begin.run();
       try {
         return query();
@@ -52,11 +52,11 @@ export function openSqliteAspectReader(path: string): AspectReader & Dump<Aspect
   const checkpoint = db.prepare("SELECT position FROM view");
 
   return {
-    position: () => look(() => position(Number(checkpoint.get()?.position))),
+    position: () => readOne(() => position(Number(checkpoint.get()?.position))),
     async getEntities(urns) {
       const [urn = ""] = urns;
       // A new entity needs only one lookup.
-      if (urns.length === 1 && !(await look(() => isKnown(urn)))) return [unknownEntity(urn)];
+      if (urns.length === 1 && !(await readOne(() => isKnown(urn)))) return [unknownEntity(urn)];
       if (urns.length <= ENTITIES_PER_SLICE_MAX) return read(() => urns.map(getEntity));
       const states: EntityState[] = [];
       for (let from = 0; from < urns.length; from += ENTITIES_PER_SLICE_MAX) {

@@ -1,9 +1,8 @@
 /**
- * The rows of the search view in Elasticsearch and OpenSearch, for verification: documents, as they
- * are stored. Whether one is found by its words is looked at by one of its terms: all of them go
- * when somebody changes a document behind the view's back, since its source has none.
+ * The rows of the search view in Elasticsearch and OpenSearch, for verification: the stored
+ * documents, and whether each is indexed. One term stands for all: the source has no terms, so a
+ * document that another program changes loses all of them.
  */
-
 import type { Staged } from "../../../projector/sink.ts";
 import type { ViewRows } from "../../../projector/verify/view-rows.ts";
 import { openElasticsearchViewRows } from "../../../storage/elasticsearch/elasticsearch-view-rows.ts";
@@ -44,7 +43,7 @@ export async function openElasticsearchSearchRows(
       marks: (urns) => [{ terms: { [URN_TEXT]: urns.map(storedText), _name: INDEXED } }],
       row({ id, partition: at, source, marks }) {
         const urn = fromUnitOrder(String(source.urn));
-        // Somewhere else nobody looks for it.
+        // Readers do not search other ids and partitions.
         const astray = id !== idOf(urn) || at !== partitionOfUrn(urn);
         const { document } = source;
         const text = typeof document === "string" ? document : JSON.stringify(document ?? null);

@@ -4,7 +4,7 @@
  *
  *   shown.<field>    values as texts, for facets and folders
  *   text.<field>     texts as they are; number.<field>, truth.<field> other values
- *   order.<field>    what sorts: numbers and booleans, then texts in lower case; these are searched, too
+ *   order.<field>    sort key: numbers and booleans, then texts in lower case; these are searched, too
  *   part.<field>     pieces of texts that are too long for a term, in lower case
  *   <AS_TEXT>.<field> numbers and booleans as texts
  *   words.<kind>     words of the texts of one boost, suggested or not; whole.<kind> folded texts

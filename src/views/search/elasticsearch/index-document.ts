@@ -87,11 +87,11 @@ function add(lists: Lists, name: string, value: FieldValue): void {
 /** The term by which values are sorted, and texts are searched without letter case. */
 export const storedOrder = (value: FieldValue): string => storedKey(sortKey(value));
 
-/** Numbers are before texts; in hexadecimal their bits come by size. */
+/** Numbers sort before texts; the hexadecimal form of their bits sorts by value. */
 export const storedKey = (key: SortKey): string =>
   typeof key === "string" ? `t${storedText(key)}` : `n${sortedBits(key)}`;
 
-/** The key of what `storedKey` gave; undefined where only the beginning of a text is kept. */
+/** The inverse of `storedKey`; undefined for a text of which only the beginning is stored. */
 export const readKey = (stored: string): SortKey | undefined =>
   stored.startsWith("t") ? readStoredText(stored.slice(1)) : readBits(stored.slice(1));
 
@@ -114,12 +114,12 @@ function sortedBits(number: number): string {
     .padStart(16, "0");
 }
 
-/** UTF-16 units of what may be looked for inside of a text. */
+/** Maximum length of a searched substring, in UTF-16 units. */
 export const withinUnitsMax = 300;
 /** Ends the last piece; no lower-case text has it. */
 export const PART_END = "Z";
 
-/** Pieces of a text that is too long for a term; all that may be looked for is whole in one. */
+/** Overlapping pieces of a text that is too long for a term: one of them contains each substring. */
 function* partsOf(text: string): Generator<string> {
   const step = textUnitsMax - 2 * withinUnitsMax;
   for (let from = 0; from < text.length && text.length > textUnitsMax; from += step) {

@@ -22,13 +22,13 @@ export interface Indices {
   /** True without any index. */
   readonly empty: boolean;
   search(request: Request): Promise<Response>;
-  /** Requests that all see the same; one after the other at most a minute apart. */
+  /** Requests that share one point in time; the next must follow within a minute. */
   frozen<T>(ask: (search: (request: Request) => Promise<Response>) => Promise<T>): Promise<T>;
 }
 
 /** A term suggester fails in an index without its field. */
 export interface SuggestingIndices extends Indices {
-  /** By the name of each index: the fields that it has, of those that a pattern names. */
+  /** Fields that match a pattern, by index. */
   mapped(pattern: string): Promise<ReadonlyMap<string, readonly string[]>>;
   /** Searches one index, by its name. */
   searchOne(index: string, request: Request): Promise<Response>;
@@ -48,7 +48,7 @@ export function createIndices(
   const tooMany = index.join().length > NAMES_MAX;
   const asked = tooMany ? names.indices(generation) : index;
 
-  /** Of many indices only those that are asked for. */
+  /** Selects the requested indices. */
   const narrowed = (query: QueryClause | undefined): QueryClause | undefined =>
     tooMany
       ? allOf([
@@ -150,7 +150,7 @@ export async function again<T>(question: () => Promise<T | typeof indexGone>): P
   const answer = await question();
   if (answer !== indexGone) return answer;
   throw new CatalogError("unavailable", `the view "search" has lost an index`, {
-    hint: `It comes again by itself as soon as something is written, or run: ${ownCommand("rebuild search")}`,
+    hint: `The next write creates it again; or run: ${ownCommand("rebuild search")}`,
   });
 }
 

@@ -33,7 +33,7 @@ export interface StoredSource {
   readonly document: string;
 }
 
-/** Fields of structured properties come on top of the model's, a few for each. */
+/** Each structured property adds a few fields to those of the model. */
 const FIELDS_MAX = 30_000;
 
 /** By the first part of a field's name (fields.ts). */

@@ -1,12 +1,12 @@
 /**
- * How texts lie in the index, so that it compares them as the port does: well-formed, in the order of
+ * The stored form of texts, which the index compares as the port does: well-formed, in the order of
  * their UTF-16 code units, and of a length that a term may have (32,766 bytes). A longer text is its
  * beginning and a digest of all of it: equal texts stay equal and others differ; in an order and
- * between the ends of a range, texts that begin with the same 8,000 units come as their digests do.
+ * between the ends of a range, texts with the same first 8,000 units are ordered by their digests.
  */
 import { createHash } from "node:crypto";
 
-/** UTF-16 units that are kept of a text as they are; each may take four bytes. */
+/** UTF-16 units of a text that are stored unchanged; each may take four bytes. */
 export const textUnitsMax = 8_000;
 
 /** A text as a term; one to one, but for half characters. */
@@ -23,8 +23,8 @@ export function readStoredText(stored: string): string | undefined {
 }
 
 /**
- * UTF-8, by which terms are in order, has the characters of two units last; by units U+E000 to
- * U+FFFF come behind them. Both together are moved in a circle until the orders agree.
+ * The index orders terms by UTF-8, which puts characters of two UTF-16 units last; the port orders
+ * by UTF-16 units, which puts U+E000 to U+FFFF last. Rotating both ranges makes the orders agree.
  */
 export const inUnitOrder = (text: string): string => shifted(text, WIDE_COUNT);
 export const fromUnitOrder = (stored: string): string => shifted(stored, -WIDE_COUNT);
@@ -77,7 +77,7 @@ export const storedBeginning = (word: string): string =>
 
 const EMPTY_WORD = "\\";
 
-/** Characters that the index would split a word at, and the one that escapes them. */
+/** Characters at which the index would split a word, and the character that escapes them. */
 const SPLITTING = /[\t-\r\u001c- \u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000\\]/g;
 /** To characters that split nothing. */
 const ESCAPED_BY = 0x4000;

@@ -17,7 +17,7 @@ interface Batch {
 
 interface Fold {
   add(write: TimeseriesWrite): void;
-  /** Takes events of an entity out. */
+  /** Removes events of an entity. */
   drop(urn: string, gone: (event: Event) => boolean): void;
   readonly batch: Batch;
 }

@@ -55,7 +55,7 @@ export async function openElasticsearchTimeseriesReader(
   const reading = openElasticsearchReading(timeseriesShape, address, timeseriesAsker);
   const { names, ask, search } = reading;
 
-  /** Without a partition: of all that the type of the urn has. */
+  /** Without a partition: of all partitions of the entity type. */
   const aliasOf = ({ urn, aspect }: Range): string =>
     names.live(
       aspect === undefined
@@ -115,7 +115,7 @@ export async function openElasticsearchTimeseriesReader(
           { limit, accept, yieldToEventLoop },
         );
       };
-      // One page is of one moment.
+      // One page reads one state of the index.
       return untruncated(
         () => filterOf(index),
         read,
@@ -181,7 +181,7 @@ export async function openElasticsearchTimeseriesReader(
   };
 }
 
-/** Bounds that no number is within: a range of a query has no infinite ones. */
+/** Bounds of an open range: a range of a query cannot be infinite. */
 const isEmpty = ({ from, to }: Range): boolean =>
   from === Number.POSITIVE_INFINITY || to === Number.NEGATIVE_INFINITY;
 
@@ -196,7 +196,7 @@ function within({ urn, from, to }: Range): Query {
   };
 }
 
-/** How many documents a query finds, and how many of them are older. */
+/** Number of documents of a query, and number of those that are older. */
 async function counted(
   { search }: ElasticsearchReading<Kept>,
   index: string,
@@ -222,7 +222,7 @@ async function counted(
   };
 }
 
-/** About how many bytes the documents of an alias take. */
+/** Estimated size of the documents of an alias in bytes. */
 async function sizeOf(reading: ElasticsearchReading<Kept>, alias: string): Promise<number> {
   const { total } = await counted(reading, alias, { match_all: {} });
   if (total === 0) return 0;

@@ -1,6 +1,6 @@
 /**
  * The rows of the timeseries view in Elasticsearch and OpenSearch, for verification: events as
- * readers see them, without those that truncations will take yet.
+ * readers see them, without those of pending truncations.
  */
 
 import type { Staged } from "../../../projector/sink.ts";
@@ -51,10 +51,10 @@ export async function openElasticsearchTimeseriesRows(
   );
 }
 
-/** Somewhere else it is there a second time, or not where it is looked for. */
+/** True if the document has the id and partition where readers expect it. */
 const isInPlace = (event: TimeseriesRow, id: string, partition: string | undefined): boolean =>
   typeof event.aspect === "string" && id === idOf(event) && partition === partitionOfEvent(event);
 
-/** Whatever somebody may have put there. */
+/** A document, which another program may have written. */
 const cell = (value: unknown): Cell =>
   typeof value === "string" || typeof value === "number" ? value : JSON.stringify(value ?? null);

@@ -32,7 +32,7 @@ import {
 import { type EventHit, pagesOf } from "./pages.ts";
 import { createTruncations, noted } from "./truncations.ts";
 
-/** Removals that are looked for together. */
+/** Removals per search request. */
 const REMOVES_MAX = 200;
 
 export async function openElasticsearchTimeseriesSink(
@@ -117,7 +117,7 @@ const isAs = (stored: StoredEvent, { entityType: _, op: __, ...written }: Event)
   isDeepStrictEqual(rowOf(stored), written);
 
 function createLooking(view: ElasticsearchView<Kept>) {
-  /** In the generation that is written, whether readers see it or not. */
+  /** In the written generation, live or staging. */
   async function* stored(
     query: estypes.QueryDslQueryContainer,
   ): AsyncGenerator<readonly EventHit[]> {

@@ -16,7 +16,7 @@ export interface EventHit {
 type SortField = "urn" | "aspect" | "time" | "key";
 
 interface Query {
-  /** Aliases or indices; what is not there has no documents. */
+  /** Aliases or indices; missing ones have no documents. */
   readonly index: string | readonly string[];
   readonly query: estypes.QueryDslQueryContainer;
   readonly sort: readonly SortField[];
@@ -47,7 +47,7 @@ export async function* pagesOf(search: Search, query: Query): AsyncGenerator<rea
     if (page.length > 0) yield page;
     if (page.length < size) return;
     after = page.at(-1)?.event;
-    // Somebody may have put there what has no value.
+    // A document that another program wrote may lack the value.
     const characters = page.reduce((sum, { event }) => sum + (event.value?.length ?? 0), 1);
     const fitting = Math.floor((PAGE_CHARACTERS * page.length) / characters);
     size = Math.max(1, Math.min(PAGE_MAX, fitting));

@@ -24,9 +24,9 @@ interface Truncations {
 
 /** Number of finished truncations that are kept: jobs poll until theirs is finished. */
 const DONE_MAX = 100;
-/** Documents that one part takes, however many it may. */
+/** Maximum number of documents of one part. */
 const PART_MAX = 1_000;
-/** A task of the server is looked at so often; other truncations run meanwhile. */
+/** Milliseconds between polls of a task; other truncations run meanwhile. */
 const LOOK_MS = 100;
 const DELAY_MS = 10;
 
@@ -92,7 +92,7 @@ export function createTruncations(view: ElasticsearchView<Kept>): Truncations {
     }
   }
 
-  async function look(truncation: NotedTruncation, id: string): Promise<void> {
+  async function pollTask(truncation: NotedTruncation, id: string): Promise<void> {
     const early = lookedAt + LOOK_MS - performance.now();
     if (early > 0) {
       await delay(Math.min(early, DELAY_MS));
@@ -142,7 +142,7 @@ export function createTruncations(view: ElasticsearchView<Kept>): Truncations {
       const truncation = truncations.find(({ done }) => !done);
       if (truncation === undefined) return false;
       if (truncation.task !== undefined) {
-        await look(truncation, truncation.task);
+        await pollTask(truncation, truncation.task);
       } else if (byQuery === false) {
         await part(truncation);
       } else {

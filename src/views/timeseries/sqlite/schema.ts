@@ -1,9 +1,10 @@
 /**
- * The timeseries view in SQLite: one row for every event, and where it comes in its series. The events
- * of one aspect of one entity are a series, which has a small number.
+ * The timeseries view in SQLite: a row in `event` for each event, in the order of the log, and a row in
+ * `place`, in the order of its series. A series is the events of one aspect of one entity; it has a
+ * small id.
  *
- * Places are a table and no index, so that what a truncation takes can leave events and places each in
- * the order in which they lie: a page is then written once, and not for each of its rows.
+ * `place` is a table, not an index: a truncation deletes from each of the two tables in its own order,
+ * so each page is written once instead of once per row.
  */
 import type { ViewSchema } from "../../../storage/sqlite/view-tables.ts";
 
@@ -29,7 +30,7 @@ CREATE TABLE event (
   value TEXT NOT NULL
 ) STRICT;
 
--- Events as readers find them. While a truncation goes on, the event may be gone already.
+-- Readers find events here. During a truncation, the row of a deleted event may remain.
 CREATE TABLE place (
   series INTEGER NOT NULL,
   time REAL NOT NULL,
@@ -38,9 +39,9 @@ CREATE TABLE place (
   PRIMARY KEY (series, time, key)
 ) STRICT, WITHOUT ROWID;
 
--- Truncations by the position of their records. Readers pass over what those that are not done
--- will take. event: the last one that was looked at; series, time and key: the last place, after that.
--- deleted: events so far.
+-- Truncations by the position of their records. Readers skip the events of truncations that are not
+-- done. event: the last processed event; series, time, key: the last processed place.
+-- deleted: number of deleted events.
 CREATE TABLE truncation (
   position INTEGER PRIMARY KEY,
   entity_type TEXT NOT NULL,
@@ -55,6 +56,6 @@ CREATE TABLE truncation (
   done INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 `,
-  // Series keep their numbers, which readers know.
+  // Series keep their ids, which readers cache.
   reset: "DELETE FROM event; DELETE FROM place; DELETE FROM truncation;",
 };

@@ -27,7 +27,7 @@ import { createMeasuring, KEPT } from "./storage-size.ts";
 
 /** Events read before it yields. */
 const PAGE_MAX = 500;
-/** Milliseconds before it yields, too: events may be large, and looking at one may take long. */
+/** Milliseconds before it yields: `accept` may be slow for a large event. */
 const SLICE_MS_MAX = 5;
 
 export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dump<TimeseriesRow> {
@@ -140,11 +140,11 @@ interface Page {
   readonly rows: readonly Row[];
   /** The last visited event; the next page starts after it. */
   readonly last: Row | undefined;
-  /** There is nothing after them. */
+  /** True if no events follow. */
   readonly end: boolean;
 }
 
-/** Events of before the position that are older are gone. */
+/** A pending truncation: it deletes events that are older and were written before the position. */
 interface Cut {
   readonly before: number;
   readonly position: number;
@@ -216,7 +216,7 @@ function createQueries(db: DatabaseSync) {
     lastOf: (series: number) => last.get(series),
     lastKeptOf: (series: number) => lastKept.get(series),
     truncating: () => truncating.get() !== undefined,
-    /** Its position; null where there is none. */
+    /** Its position; null for an event that does not exist. */
     lastTruncation: () => newest.get()?.position,
     seriesFrom: (after: Series | undefined) =>
       someSeries.all(after?.urn ?? "", after?.aspect ?? "", PAGE_MAX),

@@ -1,6 +1,6 @@
 /**
  * The rows of the timeseries view in SQLite, for verification: events as readers see them, without
- * those that truncations will take yet.
+ * those of pending truncations.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { entityTypeOf } from "../../../core/urn.ts";
@@ -72,5 +72,5 @@ function queriesOf(db: DatabaseSync): RowQueries {
   };
 }
 
-/** An event that is elsewhere than where readers find it is none. */
+/** An event that readers cannot find at its place does not count. */
 const AS_PLACED = "(series, time, key, position)";

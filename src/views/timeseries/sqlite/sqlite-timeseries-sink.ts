@@ -19,7 +19,7 @@ import { createTruncations, type Truncations } from "./truncations.ts";
 
 type Write<Op extends TimeseriesWrite["op"]> = Extract<TimeseriesWrite, { op: Op }>;
 
-/** Some 5 MB when full; a series that is not among them costs one look into the index. */
+/** Some 5 MB when full; a miss costs one index lookup. */
 const SERIES_MAX = 20_000;
 
 export function openSqliteTimeseriesSink(file: ViewFile): TimeseriesSink {
@@ -44,11 +44,11 @@ function createWriter({ db }: SqliteView, truncations: Truncations) {
   const movePlace = db.prepare(
     "UPDATE place SET position = ? WHERE series = ? AND time = ? AND key = ?",
   );
-  // Where its place was lost, the event may still be there.
+  // OR REPLACE: an event without a place may remain.
   const insertEvent = db.prepare(`
     INSERT OR REPLACE INTO event (position, series, time, key, system, value)
     VALUES (?, ?, ?, ?, ?, ?)`);
-  /** Removes events, which are found by their places, then the places. */
+  /** Deletes the events at the places, then the places. */
   const removing = (places: string) => [
     db.prepare(`DELETE FROM event WHERE position IN (SELECT position FROM place WHERE ${places})`),
     db.prepare(`DELETE FROM place WHERE ${places}`),

@@ -17,13 +17,13 @@ type Truncate = Extract<TimeseriesWrite, { op: "truncate" }>;
 
 export interface Truncations {
   add(write: Truncate): void;
-  /** One transaction at most; whether there is more to do. */
+  /** Runs at most one transaction. Resolves to true if truncated events are left. */
   step(): Promise<boolean>;
 }
 
-/** Events, or places, that one part looks at. Some milliseconds, where events are small. */
+/** Maximum number of events or places of one part: some milliseconds if events are small. */
 const PART_MAX = { events: 10_000, places: 20_000 };
-/** Numbers of series that are looked through at a time, and how many places that is as much as. */
+/** Series ids of one query, and the number of places that cost as much as the query. */
 const SERIES_PAGE = { numbers: 1_000, places: 250 };
 /** Maximum number of series for which a match with the truncation is cached: some megabytes. */
 const SERIES_MAX = 50_000;
@@ -41,10 +41,10 @@ interface Pending {
   readonly key: string | null;
 }
 
-/** Within a series. */
+/** The key of a place within its series. */
 type Place = readonly [time: number, key: string];
 
-/** No event is of these times. */
+/** Bounds: no event has these times. */
 const FIRST: Place = [Number.NEGATIVE_INFINITY, ""];
 const LAST: Place = [Number.POSITIVE_INFINITY, ""];
 
@@ -66,7 +66,7 @@ export function createTruncations(view: SqliteView): Truncations {
   );
   const removeEvents = removingEvents(view);
   const removePlaces = removingPlaces(view);
-  /** Undefined: not known. */
+  /** False if no truncation is pending; undefined before the first query. */
   let some: boolean | undefined;
 
   function part(pending: Pending): void {
@@ -140,7 +140,7 @@ function removingEvents({ db }: SqliteView) {
 }
 
 interface PlacesRemoved {
-  /** The series that was come to, and after which place of it there is more; undefined: of the next. */
+  /** The last series, and its last place if it has more; otherwise the next series follows. */
   readonly series: number;
   readonly after?: Place | undefined;
   readonly done: boolean;

@@ -43,7 +43,7 @@ export const prefix = (field: string, value: string, score = 0): QueryClause => 
   prefix: { [field]: { value, boost: score } },
 });
 
-/** The pattern's own signs are `*` and `?`; of others, `literal` makes what they stand for. */
+/** `*` and `?` are the wildcards of a pattern; `literal` escapes all other text. */
 export const wildcard = (field: string, value: string): QueryClause => ({
   wildcard: { [field]: { value, boost: 0 } },
 });
@@ -57,7 +57,7 @@ export const range = (
 
 export const exists = (field: string): QueryClause => ({ exists: { field, boost: 0 } });
 
-/** The greatest score of those that hold. */
+/** The greatest score of the matching clauses. */
 export function best(queries: readonly QueryClause[]): QueryClause {
   const some = queries.filter((query) => !isNothing(query));
   if (some.length <= 1) return some[0] ?? nothing;
@@ -93,7 +93,7 @@ export function checkSize(query: QueryClause): void {
   const { clauses, depth } = sizeOf(query);
   const hint = "Use fewer words or filters";
   if (clauses > CLAUSES_MAX) {
-    const asked = `the search comes to ${clauses} conditions`;
+    const asked = `the search has ${clauses} conditions`;
     throw new CatalogError("too_large", `${asked}, of which there may be ${CLAUSES_MAX}`, { hint });
   }
   if (depth > DEPTH_MAX) {

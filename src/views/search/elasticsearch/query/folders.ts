@@ -112,7 +112,7 @@ const inOrder = (counted: ReadonlyMap<string, Counted>): readonly Folder[] =>
   );
 
 interface Path {
-  /** As it lies in the index. */
+  /** As stored in the index. */
   readonly key: string;
   readonly documents: number;
   readonly several: number;

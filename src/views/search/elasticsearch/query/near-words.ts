@@ -81,14 +81,14 @@ const suggester = (word: string, field: string): estypes.SearchTermSuggester => 
   max_edits: new NearTest(word).editsMax,
   prefix_length: 1,
   min_word_length: 1,
-  // Also of a word that only documents outside of the scope have, however many.
+  // Also for a word that only documents outside of the scope contain.
   suggest_mode: "always",
   max_term_freq: 1_000_000_000,
   size: SUGGESTIONS_MAX,
   shard_size: SUGGESTIONS_MAX,
 });
 
-/** How many documents fulfil the condition and match each query. */
+/** Number of documents that fulfil the condition and match each query. */
 async function count(
   indices: SuggestingIndices,
   condition: Condition | undefined,

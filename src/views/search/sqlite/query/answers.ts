@@ -31,7 +31,7 @@ import { match } from "./matching.ts";
 import { type Matched, topHits } from "./top-hits.ts";
 
 /** A document as it is stored; its JSON is decoded where it is needed. */
-export interface StoredDocument {
+interface StoredDocument {
   readonly urn: string;
   readonly json: string;
 }
@@ -41,7 +41,7 @@ interface StoredHit extends StoredDocument {
   readonly cursor: Cursor;
 }
 
-export interface StoredResult extends Omit<SearchResult, "hits"> {
+interface StoredResult extends Omit<SearchResult, "hits"> {
   readonly hits: readonly StoredHit[];
 }
 
