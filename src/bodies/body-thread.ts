@@ -92,7 +92,7 @@ function read({ endpoint: { id, name, body: schema }, body: bytes, request }: Re
   }
   if (proposalsIn === undefined) return { body };
   const proposals = proposalsIn(
-    { ...request, body, caller: {}, dialect: "interface", host: undefined },
+    { ...request, body, caller: {}, wireForm: "annals", host: undefined },
     (snapshots) => proposalsOf(model, snapshots),
   );
   requireProposalsMax(proposals.length);

@@ -45,7 +45,7 @@ import {
   allowedAt,
   noteAddress,
   type RequestRules,
-  rejectUnrouted,
+  rejectNotFound,
   startRequest,
 } from "./request/parse-request.ts";
 import { parseTarget } from "./request/target.ts";
@@ -54,7 +54,7 @@ import { createFixedText, type FixedText } from "./response/fixed-text.ts";
 import { watchUnfinished } from "./response/incomplete-requests.ts";
 import { createResponses, type ServerLog } from "./response/send-response.ts";
 import { createStreams, type StreamLimits, streamLimits } from "./response/streams.ts";
-import { createRoutePlan, createRouteTable, NOWHERE } from "./route-table.ts";
+import { createRoutePlan, createRouteTable, NOT_FOUND_PATH } from "./route-table.ts";
 import type { EventsOptions } from "./routes/service/events.ts";
 import type { GraphqlOptions } from "./routes/service/graphql.ts";
 import type { SchemaRegistryOptions } from "./routes/service/schema-registry.ts";
@@ -92,7 +92,7 @@ export interface HttpServerConfig {
   readonly entities: readonly EntityOutline[];
 }
 
-interface HttpDoorOptions {
+interface HttpServerOptions {
   readonly catalog: Catalog;
   readonly operations: Operations;
   /** Counts requests; absent without metrics. */
@@ -138,7 +138,7 @@ const requestMillisMax = 120_000;
 const lookMillis = 5_000;
 
 /** Creates the server; the caller listens. Closing lets requests in flight finish. */
-export function createHttpServer(options: HttpDoorOptions): FastifyInstance {
+export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const { catalog, operations, metrics, config, logger } = options;
   const { access, graphql, schemaRegistry, now = Date.now } = options;
   const sessions = access !== undefined && options.web !== undefined;
@@ -204,7 +204,7 @@ export function createHttpServer(options: HttpDoorOptions): FastifyInstance {
   );
   const unfinished = watchUnfinished(app.server);
   const streams = createStreams(options.streamLimits ?? streamLimits, (fault) =>
-    logger.error({ err: fault }, "a feed broke off"),
+    logger.error({ err: fault }, "a feed failed"),
   );
   const endedTokens =
     access && endWithTokens({ ...unfinished, endOf: (token) => endOf(token, access) });
@@ -258,17 +258,17 @@ export function createHttpServer(options: HttpDoorOptions): FastifyInstance {
     const state = startRequest(request.raw, undefined);
     request.state = state;
     let allowed: string | undefined;
-    const unrouted = () => {
+    const checkFound = () => {
       if (request.method === "OPTIONS") allowed = allowedAt(request.raw, table);
-      if (allowed === undefined) throw rejectUnrouted(request.raw, state, rules);
+      if (allowed === undefined) throw rejectNotFound(request.raw, state, rules);
     };
-    identified(request, undefined, { access, origins, sessions }, unrouted, (error) => {
+    identified(request, undefined, { access, origins, sessions }, checkFound, (error) => {
       if (allowed === undefined) done(error);
       else responses.allow(reply, allowed, state.protocol);
     });
   };
   // Unsupported methods and actions are rejected before their body is read.
-  app.all(NOWHERE, {
+  app.all(NOT_FOUND_PATH, {
     onRequest: (request, reply, done) => handleNotFound(request, reply, done as Done),
     handler: () => undefined,
   });

@@ -129,7 +129,7 @@ export function isPathOf(endpoint: Endpoint, path: string): boolean {
 }
 
 /** The router's path of requests without an endpoint. */
-export const NOWHERE = "/-";
+export const NOT_FOUND_PATH = "/-";
 const IDS = /(?:^|&)ids(?:(?:\[|%5[Bb])\d*(?:\]|%5[Dd]))?=/;
 
 /** The router's path of a request; outside the resources the path itself, with its query. */
@@ -155,18 +155,18 @@ export function createRoutePlan(
   return (address, method) => {
     const { resource, action, rawKey, rawQuery, path } = address;
     if (resource === undefined) {
-      if (!path.startsWith("/")) return NOWHERE;
+      if (!path.startsWith("/")) return NOT_FOUND_PATH;
       return rawQuery === "" ? pagePath(path) : `${pagePath(path)}?${rawQuery}`;
     }
     if (action !== undefined) {
-      if (method !== "POST" || rawKey !== undefined) return NOWHERE;
-      return actions.get(resource)?.get(action) ?? NOWHERE;
+      if (method !== "POST" || rawKey !== undefined) return NOT_FOUND_PATH;
+      return actions.get(resource)?.get(action) ?? NOT_FOUND_PATH;
     }
     const plain = ownValue(PLAIN_KINDS, method ?? "");
-    if (plain === undefined) return NOWHERE;
+    if (plain === undefined) return NOT_FOUND_PATH;
     const paths = (rawKey === undefined ? keyless : keyed).get(resource);
     const batch = rawKey === undefined && plain === "get" && rawQuery.includes("ids");
-    return paths?.get(batch && IDS.test(rawQuery) ? "batch_get" : plain) ?? NOWHERE;
+    return paths?.get(batch && IDS.test(rawQuery) ? "batch_get" : plain) ?? NOT_FOUND_PATH;
   };
 }
 

@@ -40,7 +40,7 @@ function ask(endpoint: Endpoint, pointInTime: string, headers: Record<string, st
 const get = (pointInTime: string, headers: Record<string, string> = {}) =>
   app.inject({ method: "GET", url: `/entitiesV2/urn:li:tag:tides?${pointInTime}`, headers });
 
-const dialects: readonly Record<string, string>[] = [{}, { "X-RestLi-Protocol-Version": "2.0.0" }];
+const wireForms: readonly Record<string, string>[] = [{}, { "X-RestLi-Protocol-Version": "2.0.0" }];
 
 describe("a point in time is accepted by", () => {
   test("every read of entities, aspects and timeseries", () => {
@@ -93,7 +93,7 @@ describe("the point in time", () => {
     ["asOfTime=2026-03-02T01:30:00+01:30", { time: 1_772_409_600_000 }],
     ["asOfTime=2024-02-29T23:59:59-01:00", { time: Date.UTC(2024, 2, 1, 0, 59, 59) }],
   ])("%s is valid", async (query, pointInTime) => {
-    for (const headers of dialects) {
+    for (const headers of wireForms) {
       catalog.calls.length = 0;
       expect((await get(query, headers)).statusCode).toBe(200);
       expect(catalog.calls[0]).toEqual({ method: "asOf", args: [pointInTime] });
@@ -121,7 +121,7 @@ describe("the point in time", () => {
     "asOfPosition=%zz",
     "asOfPosition=1%00",
   ])("%s is rejected", async (query) => {
-    for (const headers of dialects) {
+    for (const headers of wireForms) {
       const reply = await get(query, headers);
       expect([reply.statusCode, catalog.calls]).toEqual([400, []]);
       expect(reply.body.length).toBeLessThan(600);

@@ -211,7 +211,9 @@ describe("change streams", () => {
       rejection(
         429,
         "rate_limited",
-        expect.stringContaining('"urn:li:corpuser:mira" has 2 open change feeds of at most 2'),
+        expect.stringContaining(
+          '"urn:li:corpuser:mira" has 2 open change feeds; at most 2 are allowed',
+        ),
       ),
     );
     expect((await as("otto")).response.status).toBe(200);
@@ -278,6 +280,6 @@ describe("change streams", () => {
       while ((await feed.next()) !== undefined);
     };
     await expect(events()).rejects.toThrow();
-    expect(api.log.map(([, message]) => message)).toEqual(["a feed broke off"]);
+    expect(api.log.map(([, message]) => message)).toEqual(["a feed failed"]);
   });
 });

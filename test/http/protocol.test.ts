@@ -5,18 +5,18 @@ const REFERENCE = "x-restli-protocol-version";
 const INTERFACE = "x-framework-protocol-version";
 
 describe("readProtocol", () => {
-  test("without a header, uses 1.0.0 of the interface dialect, with + unchanged", () => {
+  test("without a header, uses 1.0.0 in the form of Annals, with + unchanged", () => {
     expect(readProtocol({})).toEqual({
       version: "1.0.0",
-      dialect: "interface",
+      wireForm: "annals",
       plusIsBlank: false,
       echo: [REFERENCE],
     });
   });
 
   test.each(["1.0.0", "1.0", "1", "1.5.2", "2.0.0", "2.0", "2"])("accepts %s", (version) => {
-    expect(readProtocol({ [REFERENCE]: version })).toMatchObject({ version, dialect: "reference" });
-    expect(readProtocol({ [INTERFACE]: version })).toMatchObject({ version, dialect: "interface" });
+    expect(readProtocol({ [REFERENCE]: version })).toMatchObject({ version, wireForm: "datahub" });
+    expect(readProtocol({ [INTERFACE]: version })).toMatchObject({ version, wireForm: "annals" });
     expect(readProtocol({ [REFERENCE]: version }).fault).toBeUndefined();
   });
 
@@ -52,7 +52,7 @@ describe("readProtocol", () => {
   test("accepts both headers if they agree, and rejects them otherwise", () => {
     expect(readProtocol({ [REFERENCE]: "2.0.0", [INTERFACE]: "2.0.0" })).toMatchObject({
       version: "2.0.0",
-      dialect: "reference",
+      wireForm: "datahub",
     });
     expect(readProtocol({ [REFERENCE]: "2.0.0", [INTERFACE]: "1.0.0" }).fault).toBeDefined();
   });

@@ -1,4 +1,4 @@
-/** Searches over HTTP: their calls of the catalog, responses in two dialects, and positions. */
+/** Searches over HTTP: their calls of the catalog, responses in two forms, and positions. */
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import type { SearchRequest } from "../../src/catalog/search/requests.ts";
 import { CatalogError } from "../../src/core/errors.ts";
@@ -90,7 +90,7 @@ describe("a search over HTTP", () => {
     ]);
   });
 
-  test("is answered in two dialects that differ only in the entities", async () => {
+  test("has two forms that differ only in the entities", async () => {
     const page = { from: 0, pageSize: 10, numEntities: 1 };
     for (const action of ["search", "filter"]) {
       const request = { ...body, filter: {} };

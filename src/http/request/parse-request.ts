@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import type { FixedText } from "../response/fixed-text.ts";
-import { explainUnrouted, methodsAt, type NotFoundRules } from "../response/not-found.ts";
+import { explainNotFound, methodsAt, type NotFoundRules } from "../response/not-found.ts";
 import type { RouteTable } from "../route-table.ts";
 import type { ApiRequest, Endpoint } from "../schemas/endpoint.ts";
 import { takesJson } from "./accept.ts";
@@ -27,7 +27,7 @@ export interface RequestState {
   /** The user of the request's token. */
   subject?: string | undefined;
   apiRequest: ApiRequest | undefined;
-  unrouted: NotFoundRules | undefined;
+  notFound: NotFoundRules | undefined;
   /** Of a read: the position of a not_found response. */
   shown?: Position;
   /** The error that rejected the request. */
@@ -70,7 +70,7 @@ export function startRequest(
 ): RequestState {
   const protocol =
     addressOf(request).resource === undefined ? undefined : readProtocol(request.headers);
-  return { endpoint, protocol, apiRequest: undefined, unrouted: undefined };
+  return { endpoint, protocol, apiRequest: undefined, notFound: undefined };
 }
 
 /**
@@ -104,13 +104,13 @@ export function receive(
     const conditions = changes ? readConditions(headers, endpoint) : undefined;
     const address = request.socket.remoteAddress;
     const asked = { parameters, conditions, host, accept, address };
-    return { ...NO_KEY, ...asked, body: undefined, caller, dialect: "interface" };
+    return { ...NO_KEY, ...asked, body: undefined, caller, wireForm: "annals" };
   }
   if (protocol.fault !== undefined) throw protocol.fault;
   if (!takesJson(headers.accept)) throw unacceptable(headers.accept ?? "", state);
   const method = headers["x-restli-method"];
   if (method !== undefined && String(method).toUpperCase() !== endpoint.kind.toUpperCase()) {
-    throw rejectUnrouted(request, state, rules);
+    throw rejectNotFound(request, state, rules);
   }
   const { rawKey, rawQuery, action } = addressOf(request);
   rejectAsOf(endpoint, rawQuery);
@@ -129,7 +129,7 @@ export function receive(
     body: undefined,
     caller: readCaller(request, rules, subject),
     conditions: endpoint.writes === true ? readConditions(headers, endpoint) : undefined,
-    dialect: protocol.dialect,
+    wireForm: protocol.wireForm,
     host,
   };
 }
@@ -143,7 +143,7 @@ function unacceptable(accept: string, state: RequestState): CatalogError {
       hint: "Send Accept: application/json, or none",
     },
   );
-  state.unrouted = { error, status: 406 };
+  state.notFound = { error, status: 406 };
   return error;
 }
 
@@ -183,12 +183,12 @@ export function allowedAt(request: IncomingMessage, table: RouteTable): string |
 }
 
 /** The error for a request without endpoint; also stores the details of its response. */
-export function rejectUnrouted(
+export function rejectNotFound(
   request: IncomingMessage,
   state: RequestState,
   rules: Pick<RequestRules, "table" | "recordPrefix">,
 ): CatalogError {
-  state.unrouted = explainUnrouted(
+  state.notFound = explainNotFound(
     {
       address: requestTarget(request),
       method: request.method ?? "GET",
@@ -198,5 +198,5 @@ export function rejectUnrouted(
     rules.table,
     rules.recordPrefix,
   );
-  return state.protocol?.fault ?? state.unrouted.error;
+  return state.protocol?.fault ?? state.notFound.error;
 }

@@ -33,10 +33,10 @@ export function respondAt(
   }
   const views = typeof read === "string" ? [read] : read;
   const least = readPosition(exchange.headers[MIN_POSITION]);
-  const moment = asOfPointOf(request.parameters);
-  if (moment !== undefined) {
+  const point = asOfPointOf(request.parameters);
+  if (point !== undefined) {
     if (least !== undefined) throw bothAsked();
-    return respondAsOf(moment, endpoint, request, exchange);
+    return respondAsOf(point, endpoint, request, exchange);
   }
   return least === undefined
     ? respondNow(views, endpoint, request, exchange)
@@ -44,13 +44,13 @@ export function respondAt(
 }
 
 async function respondAsOf(
-  moment: AsOfPoint,
+  point: AsOfPoint,
   endpoint: Endpoint,
   request: ApiRequest,
   { context, state }: Exchange,
 ): Promise<ApiResponse> {
   const { catalog } = context;
-  const { shown: shownBy, ...reads } = await catalog.asOf(moment);
+  const { shown: shownBy, ...reads } = await catalog.asOf(point);
   try {
     const response = await endpoint.handle(request, {
       ...context,

@@ -103,7 +103,7 @@ export interface FrameworkError extends Error {
   readonly statusCode?: number;
 }
 
-interface Reception {
+interface ReceivedRequest {
   readonly contentLength: string | undefined;
   readonly contentType: string | undefined;
   readonly bodyBytesMax: number;
@@ -111,25 +111,25 @@ interface Reception {
 }
 
 /** Translates rejections by the framework; any other error becomes `internal`. */
-export function toCatalogError(error: FrameworkError, reception: Reception): CatalogError {
-  const max = reception.bodyBytesMax;
+export function toCatalogError(error: FrameworkError, request: ReceivedRequest): CatalogError {
+  const max = request.bodyBytesMax;
   switch (error.code) {
     case "FST_ERR_CTP_BODY_TOO_LARGE": {
-      const length = Number(reception.contentLength ?? Number.NaN);
+      const length = Number(request.contentLength ?? Number.NaN);
       const sent = length > max ? `${length} bytes` : `more than ${max} bytes`;
-      return new CatalogError("too_large", `request body has ${sent} of at most ${max}`, {
+      return new CatalogError("too_large", `request body has ${sent}; at most ${max} are allowed`, {
         hint: "Send it in several requests",
       });
     }
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
-      return unreadableContentType(reception.contentType);
+      return unreadableContentType(request.contentType);
     case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
       return new CatalogError("malformed", "request body is not as long as Content-Length says");
   }
   const status = error.statusCode ?? 500;
   if (status >= 400 && status < 500) return new CatalogError("malformed", error.message);
   return new CatalogError("internal", "internal error", {
-    hint: `The service's log says more under request ${reception.requestId}`,
+    hint: `The log of the service has the details of request ${request.requestId}`,
     cause: error,
   });
 }

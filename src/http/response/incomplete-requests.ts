@@ -39,11 +39,11 @@ export function watchUnfinished(server: Server): Unfinished {
     });
   });
 
-  function look(): void {
+  function checkConnections(): void {
     for (const [socket, own] of connections) {
       if (!own.values().some(({ req }) => req.complete)) socket.destroy();
     }
-    if (connections.size > 0) setTimeout(look, graceMs.next).unref();
+    if (connections.size > 0) setTimeout(checkConnections, graceMs.next).unref();
   }
 
   return {
@@ -53,7 +53,7 @@ export function watchUnfinished(server: Server): Unfinished {
 
     cut() {
       stopping = true;
-      setTimeout(look, graceMs.first).unref();
+      setTimeout(checkConnections, graceMs.first).unref();
     },
   };
 }

@@ -27,7 +27,7 @@ interface UnroutedRequest {
   readonly restliMethod: string;
 }
 
-export function explainUnrouted(
+export function explainNotFound(
   request: UnroutedRequest,
   table: RouteTable,
   recordPrefix: string,
@@ -35,7 +35,7 @@ export function explainUnrouted(
   const { address, method } = request;
   const resource = table.resources.find(({ name }) => name === address.resource);
   if (resource !== undefined && method !== "OPTIONS") {
-    return { error: unroutedResource(request, resource, table.endpoints, recordPrefix) };
+    return { error: notFoundResource(request, resource, table.endpoints, recordPrefix) };
   }
   const path = shown(address.path);
   const methods = methodsAt(address, table);
@@ -81,7 +81,7 @@ export function methodsAt(
 const SCHEMAS_STAY =
   "Schemas and their versions cannot be deleted: messages in Kafka refer to them";
 
-function unroutedResource(
+function notFoundResource(
   { address, method, target, restliMethod }: UnroutedRequest,
   resource: Resource,
   endpoints: readonly Endpoint[],

@@ -1,5 +1,5 @@
 /**
- * Search responses in both dialects: DataHub's clients read objects in `entities`, others read urns. All
+ * Search responses in both forms: DataHub's clients read objects in `entities`, others read urns. All
  * other members are equal in both.
  */
 import type {
@@ -11,27 +11,27 @@ import type {
   SearchHit,
   SearchPage,
 } from "../../catalog/catalog.ts";
-import type { Dialect } from "../request/protocol.ts";
+import type { WireForm } from "../request/protocol.ts";
 import type { ApiResponse } from "../schemas/endpoint.ts";
 
 interface ResponseForm {
-  readonly dialect: Dialect;
+  readonly wireForm: WireForm;
   /** Several entity types are searched: DataHub returns their facet twice. */
   readonly across?: boolean;
 }
 
 export function searchResponse(
   page: SearchPage | ScrollPage,
-  { dialect, across }: ResponseForm,
+  { wireForm, across }: ResponseForm,
 ): ApiResponse {
   const { hits, position } = page;
-  const entities = dialect === "interface" ? urnsOf(hits) : hits.map(entityOf);
+  const entities = wireForm === "annals" ? urnsOf(hits) : hits.map(entityOf);
   const value = { ...pageOf(page), metadata: metadataOf(page, across === true), entities };
   return { json: JSON.stringify({ value }), position };
 }
 
 /**
- * Lineage needs paths, which urns cannot express, so the response is the same in both dialects. The
+ * Lineage needs paths, which urns cannot express, so the response is the same in both forms. The
  * position is the lowest of the two views that were read (Endpoint.reads).
  */
 export function lineageResponse(page: LineagePage | LineageScrollPage): ApiResponse {

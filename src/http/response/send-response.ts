@@ -44,11 +44,11 @@ export function createResponses(
     const state = request.state ?? undefined;
     const error = state === undefined ? fault : rejectionFor(fault, state, access);
     if (state !== undefined) state.failure = error;
-    const unrouted = state?.unrouted;
-    const form = state?.endpoint === undefined ? unrouted?.errorForm : errorFormOf(state.endpoint);
+    const notFound = state?.notFound;
+    const form = state?.endpoint === undefined ? notFound?.errorForm : errorFormOf(state.endpoint);
     const { status, body, retryAfter } = failureOf(error, {
       recordPrefix: config.recordPrefix,
-      status: unrouted?.error === error ? unrouted.status : undefined,
+      status: notFound?.error === error ? notFound.status : undefined,
       missing: state?.endpoint?.missing,
       form,
     });
@@ -61,7 +61,7 @@ export function createResponses(
     // the response. The rest of the body is discarded, up to the time limit of requests.
     reply.removeHeader("connection");
     if (error instanceof AmbiguousRequest) reply.header("connection", "close");
-    if (unrouted?.allow !== undefined) reply.header("allow", unrouted.allow);
+    if (notFound?.allow !== undefined) reply.header("allow", notFound.allow);
     if (error.code === "unauthenticated") reply.header("www-authenticate", CHALLENGE);
     if (retryAfter !== undefined) reply.header("retry-after", retryAfter);
     if (error.code === "not_found" && state?.shown !== undefined) {

@@ -57,7 +57,7 @@ export function createStreams(limits: StreamLimits, onFault: (fault: Error) => v
     if (perUserMax > 0 && own >= perUserMax) {
       throw new CatalogError(
         "rate_limited",
-        `"${name}" has ${own} open change feeds of at most ${perUserMax}`,
+        `"${name}" has ${own} open change feeds; at most ${perUserMax} are allowed`,
         {
           hint: "Close a feed, read page by page with Accept: application/json, or raise --streams-per-user-max",
           ...retry,
@@ -114,10 +114,10 @@ export function createStreams(limits: StreamLimits, onFault: (fault: Error) => v
 async function* whileTaken(
   texts: AsyncIterable<string>,
   stalledMsMax: number,
-  letGo: () => void,
+  disconnect: () => void,
 ): AsyncIterable<string> {
   for await (const text of texts) {
-    const stalled = setTimeout(letGo, stalledMsMax).unref();
+    const stalled = setTimeout(disconnect, stalledMsMax).unref();
     try {
       yield text;
     } finally {

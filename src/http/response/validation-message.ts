@@ -53,7 +53,7 @@ function explain(
     case "maxItems":
       return [
         path,
-        `${Array.isArray(data) ? data.length : "too many"} members of at most ${String(params.limit)}`,
+        `${Array.isArray(data) ? data.length : "too many"} members; at most ${String(params.limit)} are allowed`,
         "Send them in several requests",
       ];
     case "minimum":

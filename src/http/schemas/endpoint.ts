@@ -15,7 +15,7 @@ import type { ErrorCode } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import type { TopicOffsets } from "../../feed/topic-offsets.ts";
 import type { Operations } from "../../jobs/operations.ts";
-import type { Dialect } from "../request/protocol.ts";
+import type { WireForm } from "../request/protocol.ts";
 import type { FixedText } from "../response/fixed-text.ts";
 
 /** JSON Schema as ajv and OpenAPI 3.1 both read it. */
@@ -60,7 +60,7 @@ export interface ApiRequest {
   readonly caller: Caller;
   /** Conditional headers by name, for a `conditional` endpoint. */
   readonly conditions?: Readonly<Record<string, string>> | undefined;
-  readonly dialect: Dialect;
+  readonly wireForm: WireForm;
   /** Authority of the request as its Host header has it. */
   readonly host: string | undefined;
   /** Remote address of the connection. */

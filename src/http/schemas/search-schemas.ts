@@ -57,8 +57,8 @@ export const input = text(
   'Words, `"phrases"`, `<field>:<value>`, AND, OR, NOT and brackets; `*` and nothing find everything',
 );
 
-/** Members of what is looked for. */
-export const looking = {
+/** Members of a search request. */
+export const searchMembers = {
   filter: schemas.filter,
   sort: {
     ...schemas.sort,

@@ -59,6 +59,6 @@ export function createHeldBodies(bytesMax: number): HeldBodies {
 const noRoom = (held: number, bytesMax: number): CatalogError =>
   new CatalogError(
     "unavailable",
-    `the bodies of all requests in flight have ${held} bytes of at most ${bytesMax}`,
+    `the bodies of all requests in flight have ${held} bytes; at most ${bytesMax} are allowed`,
     { hint: "Send the request again later, send fewer at a time, or raise --bodies-bytes-max" },
   );

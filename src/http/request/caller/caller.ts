@@ -83,7 +83,7 @@ function readActor(
   if (actor === "") return subject;
   if (subject === undefined && !rules.actorHeaderTrusted) {
     throw new ForgedActor("the actor header is not accepted here", {
-      hint: "It is believed only where the service is bound to loopback (--host 127.0.0.1) and asks for no tokens; leave it out",
+      hint: "It counts only if the service is bound to loopback (--host 127.0.0.1) and requires no tokens; leave it out",
     });
   }
   // Header values contain no escapes; only bytes beyond ASCII are decoded, as UTF-8.
@@ -124,7 +124,7 @@ function readKey(value: string | readonly string[]): string {
   if (key === "" || key.length > idempotencyKeyCharactersMax) {
     throw new CatalogError(
       "malformed",
-      `header Idempotency-Key has ${key.length} characters of at most ${idempotencyKeyCharactersMax}`,
+      `header Idempotency-Key has ${key.length} characters; at most ${idempotencyKeyCharactersMax} are allowed`,
       { hint: "Send a uuid, or any other short text that is new for every new write" },
     );
   }

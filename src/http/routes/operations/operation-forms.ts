@@ -59,7 +59,7 @@ export function pageSchema(listed: Readonly<Record<string, Schema>>) {
 }
 
 /** Ignores unknown parameters: clients send parameters of other releases of DataHub. */
-const ofReference = new Set([
+const ofDatahub = new Set([
   ...["getEsTaskStatus", "truncateTimeseriesAspect", "restoreIndices", "getIndexSizes"],
   ...["delete", "deleteReferences", "deleteAll", "rollback"],
 ]);
@@ -78,7 +78,7 @@ export function knownParametersOnly(endpoint: Endpoint): Endpoint {
       const sent = Object.keys(request.body as object);
       const unknown = sent.find((parameter) => !known.includes(parameter));
       if (unknown === undefined) return handle(request, context);
-      if (request.dialect === "reference" && ofReference.has(name)) {
+      if (request.wireForm === "datahub" && ofDatahub.has(name)) {
         return handle(
           { ...request, body: only(known, request.body as object) } satisfies ApiRequest,
           context,

@@ -8,7 +8,7 @@ import type {
   RestoreRequest,
   TruncateRequest,
 } from "../../../jobs/operations.ts";
-import type { Dialect } from "../../request/protocol.ts";
+import type { WireForm } from "../../request/protocol.ts";
 import {
   type ApiResponse,
   complete,
@@ -166,9 +166,9 @@ const restoreIndices: Endpoint = {
       when: "the projector does not run; try again later. Or the job was cancelled meanwhile",
     },
   ],
-  handle: async ({ body, caller, dialect }, { operations }) => {
+  handle: async ({ body, caller, wireForm }, { operations }) => {
     const request = body as Omit<RestoreRequest, "batchSize" | "limit">;
-    const rows = rowsOf(body as Paging, dialect);
+    const rows = rowsOf(body as Paging, wireForm);
     return outcomeResponse(await operations.restoreIndices({ ...request, ...rows }, caller));
   },
 };
@@ -183,8 +183,8 @@ const rowsPerBatch = 500;
 const rowsInAll = 10;
 
 /** Mutually exclusive: batchSize counts the rows of one batch, the others those of the request. */
-function rowsOf({ urn, batchSize, limit = 0 }: Paging, dialect: Dialect) {
-  if (dialect === "reference") return { batchSize: batchSize ?? rowsPerBatch, limit };
+function rowsOf({ urn, batchSize, limit = 0 }: Paging, wireForm: WireForm) {
+  if (wireForm === "datahub") return { batchSize: batchSize ?? rowsPerBatch, limit };
   const all = batchSize ?? (urn === undefined && limit === 0 ? rowsInAll : 0);
   const smaller = all === 0 || (limit > 0 && limit < all) ? limit : all;
   return { batchSize: Math.min(batchSize ?? rowsPerBatch, 10_000), limit: smaller };
@@ -308,7 +308,7 @@ const cancelJob: Endpoint = {
   },
 };
 
-/** The same, where the reference has it, too. */
+/** The same action at the path where DataHub has it, too. */
 const restoreIndicesOfAspects: Endpoint = {
   ...restoreIndices,
   path: "/aspects",

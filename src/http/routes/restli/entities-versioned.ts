@@ -79,7 +79,10 @@ export const entityVersionedRoutes: readonly Endpoint[] = [
         aspects?: readonly string[];
       };
       if (ids.length > idsMax) {
-        throw new CatalogError("too_large", `there are ${ids.length} ids of at most ${idsMax}`);
+        throw new CatalogError(
+          "too_large",
+          `there are ${ids.length} ids; at most ${idsMax} are allowed`,
+        );
       }
       const names = aspects && namesIn(aspects);
       const results = new Map<string, string>();

@@ -180,7 +180,7 @@ const rollback: Endpoint = {
       typeof isHard
     >[0];
     const { runId, dryRun } = asked;
-    // Otherwise a misspelt dry run, whose name DataHub's dialect ignores, would roll back.
+    // Otherwise a misspelt dry run, whose name requests in DataHub's form ignore, would roll back.
     if (dryRun === undefined) {
       throw new CatalogError("malformed", "Parameter 'dryRun' is required", {
         hint: "Send true to count the changes, or false to make them",

@@ -35,7 +35,7 @@ const where = {
     minimum: 1,
     description: "Maximum number of hops from the entity: 1,000 when absent",
   },
-  ...search.looking,
+  ...search.searchMembers,
   ...schemas.lineageTimes,
 };
 

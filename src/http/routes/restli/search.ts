@@ -60,7 +60,7 @@ const searchEntities: Endpoint = {
   body: objectWith(["entity", "input", "start", "count"], {
     entity: search.entityType,
     input: search.input,
-    ...search.looking,
+    ...search.searchMembers,
     start: search.start,
     count: search.count,
     fulltext: {
@@ -71,10 +71,10 @@ const searchEntities: Endpoint = {
   response: valueSchema(search.searchResult),
   reads: "search",
   errors: searchErrors,
-  async handle({ body, dialect }, { catalog }) {
+  async handle({ body, wireForm }, { catalog }) {
     const { start, count } = body as SearchBody;
     const page = await catalog.search(searchRequestOf(body as SearchBody), { start, count });
-    return searchResponse(page, { dialect });
+    return searchResponse(page, { wireForm });
   },
 };
 
@@ -88,17 +88,17 @@ const searchAcrossEntities: Endpoint = {
   body: objectWith(["input", "start", "count"], {
     entities: search.entityTypes,
     input: search.input,
-    ...search.looking,
+    ...search.searchMembers,
     start: search.start,
     count: search.count,
   }),
   response: valueSchema(search.searchResult),
   reads: "search",
   errors: searchErrors,
-  async handle({ body, dialect }, { catalog }) {
+  async handle({ body, wireForm }, { catalog }) {
     const { start, count } = body as SearchBody;
     const page = await catalog.search(acrossRequestOf(body as SearchBody), { start, count });
-    return searchResponse(page, { dialect, across: true });
+    return searchResponse(page, { wireForm, across: true });
   },
 };
 
@@ -113,23 +113,23 @@ const scrollAcrossEntities: Endpoint = {
   body: objectWith(["input", "count"], {
     entities: search.entityTypes,
     input: search.input,
-    ...search.looking,
+    ...search.searchMembers,
     ...search.scrolling,
     count: search.count,
   }),
   response: valueSchema(search.scrollResult),
   reads: "search",
   errors: searchErrors,
-  async handle({ body, dialect }, { catalog }) {
+  async handle({ body, wireForm }, { catalog }) {
     const { scrollId, count } = body as SearchBody & { readonly scrollId?: string };
     const page = await catalog.scroll(acrossRequestOf(body as SearchBody), { scrollId, count });
-    return searchResponse(page, { dialect, across: true });
+    return searchResponse(page, { wireForm, across: true });
   },
 };
 
 const byFilter = {
   entity: search.entityType,
-  ...search.looking,
+  ...search.searchMembers,
   start: search.start,
   count: search.count,
 };
@@ -149,10 +149,10 @@ const filterEntities: Endpoint = {
   response: valueSchema(search.searchResult),
   reads: "search",
   errors: searchErrors,
-  async handle({ body, dialect }, { catalog }) {
+  async handle({ body, wireForm }, { catalog }) {
     const { start, count } = body as SearchBody;
     const page = await catalog.filter(filterRequestOf(body as SearchBody), { start, count });
-    return searchResponse(page, { dialect });
+    return searchResponse(page, { wireForm });
   },
 };
 
