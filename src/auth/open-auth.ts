@@ -1,7 +1,7 @@
 /** Opens authentication and authorization: keys and tokens of a data directory, over a catalog. */
 import type { Catalog } from "../catalog/catalog.ts";
 import type { EntityState } from "../core/entity-state.ts";
-import { lifeOf, type TokenDuration } from "../lib/token-durations.ts";
+import { lifetimeOf, type TokenDuration } from "../lib/token-durations.ts";
 import type { AuditTrail } from "./audit.ts";
 import { type Authority, createAuthority } from "./policies/authority.ts";
 import type { FixedPolicies } from "./policies/fixed-policies.ts";
@@ -98,7 +98,7 @@ export function openAccess(options: AccessOptions): OpenedAccess {
       logger,
       peek: options.peek,
       entitiesVersion: options.entitiesVersion,
-      lifeMax: lifeOf(options.tokenDurationMax),
+      lifeMax: lifetimeOf(options.tokenDurationMax),
       noteUse: options.audit.recordUse,
     }),
   };

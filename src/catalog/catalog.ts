@@ -42,7 +42,7 @@ export interface Catalog
    * Reads as of a point in time: the results when the log ended there. Entities that are hidden now
    * are hidden at every point in time. `invalid` for a point in the future.
    */
-  asOf(moment: AsOfPoint): Promise<ReadsAsOf>;
+  asOf(point: AsOfPoint): Promise<ReadsAsOf>;
 
   /** Existing entities of a type in byte order of their urns; 10,000 at most. */
   listUrns(

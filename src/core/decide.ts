@@ -103,12 +103,12 @@ export function decide(
   let from = 0;
   for (const [n, command] of commands.entries()) {
     if (isEnd(command, context.keyAspect)) {
-      giveMissing(draft, lifeOf(commands, from, n, context), context);
+      putMissingDefaults(draft, lifetimeOf(commands, from, n, context), context);
       from = n + 1;
     }
     decideOne(draft, command, context);
   }
-  giveMissing(draft, lifeOf(commands, from, commands.length, context), context);
+  putMissingDefaults(draft, lifetimeOf(commands, from, commands.length, context), context);
   return draft.finish();
 }
 
@@ -118,19 +118,19 @@ export const isEnd = (
   keyAspect: string,
 ): boolean => kind === "delete" && aspect === keyAspect;
 
-/** The commands on an entity up to one of its deletions, or to the last one. */
-interface Life {
+/** The commands on one lifetime of an entity: up to a deletion, or to the last command. */
+interface LifetimeCommands {
   readonly commands: readonly AspectCommand[];
   /** System metadata of the first event. */
   readonly eventSystem: Partial<SystemMetadata> | undefined;
 }
 
-const lifeOf = (
+const lifetimeOf = (
   commands: readonly AspectCommand[],
   from: number,
   to: number,
   { events = [] }: DecisionContext,
-): Life => ({
+): LifetimeCommands => ({
   commands: commands.slice(from, to),
   eventSystem: events.find(({ after }) => after >= from && after <= to)?.system,
 });
@@ -223,9 +223,12 @@ function sameValue(current: AspectState, validated: AspectValue): boolean {
 }
 
 /** A write since its last deletion creates an entity that does not exist. */
-function giveMissing(draft: Draft, life: Life, context: DecisionContext): void {
-  const { commands } = life;
-  const system = commands.at(-1)?.system ?? life.eventSystem;
+function putMissingDefaults(
+  draft: Draft,
+  { commands, eventSystem }: LifetimeCommands,
+  context: DecisionContext,
+): void {
+  const system = commands.at(-1)?.system ?? eventSystem;
   if (draft.entityExists() || system === undefined) return;
   for (const { aspect, validated, schemaVersion } of context.defaultAspects()) {
     if (draft.aspect(aspect) !== undefined) continue;
@@ -279,7 +282,7 @@ function createDraft(state: EntityState, context: DecisionContext): Draft {
   const { urn } = state;
   let exists = currentAspect(state, keyAspect) !== undefined;
   /** Index of a new entity's key among the changes: after the deletion of the old entity. */
-  let birth = 0;
+  let keyIndex = 0;
 
   const change = (
     rest: Pick<Change, "aspect" | "changeType" | "value" | "system" | "headers">,
@@ -313,7 +316,7 @@ function createDraft(state: EntityState, context: DecisionContext): Draft {
       const { headers } = source;
       const put = change({ aspect, changeType: "UPSERT", value: validated.text, system, headers });
       // The key comes first in the log, although it is decided last.
-      if (first) changes.splice(birth, 0, put);
+      if (first) changes.splice(keyIndex, 0, put);
       else changes.push(put);
     },
 
@@ -347,7 +350,7 @@ function createDraft(state: EntityState, context: DecisionContext): Draft {
       changes.push(
         change({ aspect: current.name, changeType: "DELETE", system, headers: source.headers }),
       );
-      if (current.name === keyAspect) birth = changes.length;
+      if (current.name === keyAspect) keyIndex = changes.length;
     },
 
     finish() {
@@ -360,10 +363,7 @@ function createDraft(state: EntityState, context: DecisionContext): Draft {
 
 const after = (last: Revision, count: number): Revision => revision(last + count);
 
-/**
- * The system metadata of a write, from the client's part; the server sets version and stamps. Built
- * member by member, without absent ones: each write has several.
- */
+/** System metadata of a write, without absent members. The server sets version and stamps. */
 export function systemOf(
   sent: Partial<SystemMetadata>,
   before: AspectState | undefined,

@@ -1,6 +1,6 @@
 /**
- * The state of an entity, from the changes of its stream: what the aspect view comes to as well, for
- * when the view cannot be asked or is behind.
+ * Folds the changes of an entity's stream into its state. The aspect view stores the same state, but
+ * it can be behind the log or unavailable.
  */
 import type { PlacedChange } from "./change.ts";
 import { type AspectState, type EntityState, unknownEntity } from "./entity-state.ts";

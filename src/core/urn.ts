@@ -71,7 +71,7 @@ export function parseUrn(text: string, limits: UrnLimits = defaultUrnLimits): Ur
     if (bytes > max) {
       throw new CatalogError(
         "malformed",
-        `urn "${shortened(text)}" has ${bytes} bytes of at most ${max}`,
+        `urn "${shortened(text)}" has ${bytes} bytes; at most ${max} are allowed`,
       );
     }
   }

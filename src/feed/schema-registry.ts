@@ -297,7 +297,7 @@ function createKnown() {
       throw new RegistryError(
         "too_large",
         42201,
-        `the registry has ${bytes} bytes of schemas of at most ${registryBytesMax}`,
+        `the registry has ${bytes} bytes of schemas; at most ${registryBytesMax} are allowed`,
         { hint: "Use another registry for schemas that do not belong to this catalog" },
       );
     },

@@ -122,7 +122,11 @@ function checkWritten({ definitions }: DocumentNode): void {
 
 function rejectOver(verb: string, found: number, max: number, what: string): void {
   if (found <= max) return;
-  throw new CatalogError("malformed", `the query ${verb} ${found} ${what} of at most ${max}`, {
-    hint: "Send several smaller queries",
-  });
+  throw new CatalogError(
+    "malformed",
+    `the query ${verb} ${found} ${what}; at most ${max} are allowed`,
+    {
+      hint: "Send several smaller queries",
+    },
+  );
 }

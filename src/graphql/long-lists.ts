@@ -29,7 +29,7 @@ export function createLongLists(acquireSlot: AcquireSlot): LongLists {
     async admit(items) {
       admitted += items;
       if (admitted > itemsMax) {
-        const what = `the lists of the query have ${admitted} items of at most ${itemsMax}`;
+        const what = `the lists of the query have ${admitted} items; at most ${itemsMax} are allowed`;
         throw new CatalogError("too_large", what, {
           hint: "Ask for fewer lists, or read the aspect at GET /aspects/<urn>?aspect=<name>",
         });

@@ -12,7 +12,7 @@ export function collectGarbage(flavor: "regular" | "last-resort" = "last-resort"
 const SOON_MS = 500;
 let planned = false;
 
-/** Collects the garbage of this thread in a moment, once for all calls until then. */
+/** Collects the garbage of this thread after SOON_MS, once for all calls until then. */
 export function collectGarbageSoon(): void {
   if (planned) return;
   planned = true;

@@ -27,4 +27,4 @@ const lives: Readonly<Record<TokenDuration, number | undefined>> = {
 };
 
 /** Milliseconds; undefined: without end. */
-export const lifeOf = (duration: TokenDuration): number | undefined => lives[duration];
+export const lifetimeOf = (duration: TokenDuration): number | undefined => lives[duration];

@@ -11,7 +11,7 @@ import { parkingStream, parseStream, type StreamName } from "../core/stream.ts";
 import { type Append, type ChangeLog, type LogRecord, WrongRevision } from "./change-log.ts";
 import { isSameRecord, missingRecord } from "./scavenged.ts";
 
-export interface CopyProgress {
+interface CopyProgress {
   readonly position: Position;
   readonly head: Position;
 }

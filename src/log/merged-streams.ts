@@ -6,7 +6,7 @@ import { type Position, type Revision, revision, START } from "../core/position.
 import type { StreamName } from "../core/stream.ts";
 import type { ChangeLog, LogRecord } from "./change-log.ts";
 
-export interface MergeOptions {
+interface MergeOptions {
   /** Exclusive; START when absent. */
   readonly after?: Position | undefined;
   /** Inclusive. */

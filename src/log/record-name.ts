@@ -13,7 +13,7 @@ import type { ChangeLog, LogRecord } from "./change-log.ts";
 import { decodeRecord } from "./codecs/record-codec.ts";
 import { readable } from "./codecs/try-decode.ts";
 
-export interface RecordName {
+interface RecordName {
   readonly position: Position;
   readonly stream: StreamName;
   readonly revision: Revision;

@@ -55,7 +55,7 @@ export function urnOfKey(entity: Entity, key: unknown, namespace: string): strin
   if (lost !== undefined) {
     throw new CatalogError(
       "invalid",
-      `urn "${shortened(urn)}" would not give back its "${lost.name}"`,
+      `"${lost.name}" could not be read from the urn "${shortened(urn)}" again`,
       {
         hint: `Leave commas and unpaired parentheses out of "${lost.name}"`,
       },

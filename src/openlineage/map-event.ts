@@ -55,7 +55,7 @@ const contributionsMax = 10_000;
 
 function rejectTooMany(count: number): void {
   if (count <= contributionsMax) return;
-  const message = `the event has ${count} columns, edges and properties of at most ${contributionsMax}`;
+  const message = `the event has ${count} columns, edges and properties; at most ${contributionsMax} are allowed`;
   throw new CatalogError("too_large", message, { hint: "Send its datasets in several events" });
 }
 

@@ -314,7 +314,7 @@ describe("an append that is too large for the server", () => {
     const append = log.append([entry("a", -1, "x".repeat(1_048_576))]);
     await expect(append).rejects.toMatchObject({
       code: "too_large",
-      message: expect.stringMatching(/"a" has 1048602 bytes of at most 1048576/),
+      message: expect.stringMatching(/"a" has 1048602 bytes; at most 1048576 are allowed/),
       hint: expect.stringMatching(/MaxAppendSize.*maxAppendSize=/),
     });
   });

@@ -23,7 +23,7 @@ test("a token file that is missing, invalid, or writable by others is rejected",
   expect(() => openMetricsToken(file, logger)).toThrow(invalid(/holds no token/));
   writeFileSync(file, token);
   chmodSync(file, 0o666);
-  expect(() => openMetricsToken(file, logger)).toThrow(invalid(/others may write/));
+  expect(() => openMetricsToken(file, logger)).toThrow(invalid(/other users may write/));
 });
 
 test.each(["on", "off"])("with --auth %s the token reads only /metrics", async (auth) => {

@@ -78,7 +78,7 @@ describe.each([
     const file = join(directory.path, "given");
     writeFileSync(file, `${text}\n`);
     chmodSync(file, mode);
-    if (expected === "rejected") expect(() => open(file)).toThrow("others may write");
+    if (expected === "rejected") expect(() => open(file)).toThrow("other users may write");
     else open(file);
     expect(modeOf(file)).toBe(mode);
     expect(warnings).toHaveLength(expected === "warned" ? 1 : 0);

@@ -26,7 +26,7 @@ test("no token exceeds the configured duration, whatever API creates it", async 
   for (const duration of ["NO_EXPIRY", "ONE_MONTH"]) {
     const fault = faultOf(await make(duration));
     expect(fault.message).toBe(
-      `a token may not live as long as ${duration}. Ask for ONE_WEEK or less`,
+      `the duration ${duration} is longer than tokens may last. Send ONE_WEEK or a shorter duration`,
     );
     expect(fault.extensions.code).toBe(400);
   }

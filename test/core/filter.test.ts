@@ -223,7 +223,7 @@ describe("the limits of a filter", () => {
     Array.from({ length: count }, (_, i) => ({ field: "name", values: [`v${i}`] }));
 
   test("a filter has at most a thousand criteria, however they are grouped", () => {
-    const message = "the filter has 1001 criteria of at most 1000";
+    const message = "the filter has 1001 criteria; at most 1000 are allowed";
     expect(rejection({ or: [{ and: criteria(1000) }] })).toEqual({});
     expect(rejection({ or: [{ and: criteria(1001) }] })).toEqual({ code: "malformed", message });
     expect(rejection({ criteria: criteria(1001) })).toEqual({ code: "malformed", message });
@@ -237,7 +237,10 @@ describe("the limits of a filter", () => {
     expect(rejection(one({ field: "name", values: values(10_000) }))).toEqual({});
     expect(
       rejection({ criteria: [1, 2].map(() => ({ field: "name", values: values(6000) })) }),
-    ).toEqual({ code: "malformed", message: "the filter has 12000 values of at most 10000" });
+    ).toEqual({
+      code: "malformed",
+      message: "the filter has 12000 values; at most 10000 are allowed",
+    });
   });
 
   test("two filters are joined only if the result is small enough", () => {
@@ -249,7 +252,7 @@ describe("the limits of a filter", () => {
     expect(joined?.or).toHaveLength(500);
     for (const and of [[], [criterion]]) {
       const [left, right] = [groups(2_000, and), groups(2_000, and)];
-      expect(() => bothOf(left, right)).toThrow(/of at most 1000/);
+      expect(() => bothOf(left, right)).toThrow(/at most 1000 are allowed/);
     }
   });
 
@@ -257,7 +260,7 @@ describe("the limits of a filter", () => {
     expect(rejection(one({ field: "a".repeat(500), values: ["x"] }))).toEqual({});
     expect(rejection(one({ field: "a.".repeat(100_000), values: ["x"] }))).toEqual({
       code: "malformed",
-      message: `the field "${"a.".repeat(30)}…" of the filter has 200000 characters of at most 500`,
+      message: `the field "${"a.".repeat(30)}…" of the filter has 200000 characters; at most 500 are allowed`,
     });
   });
 

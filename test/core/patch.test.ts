@@ -612,7 +612,7 @@ describe("a patch that cannot be applied is rejected:", () => {
   test("more operations than the limit", () => {
     const operations = Array.from({ length: 20_001 }, () => remove("/nothing"));
     const error = errorOf(() => patched("globalTags", current, operations));
-    expect(error.message).toBe("a patch has 20001 operations of at most 20000");
+    expect(error.message).toBe("a patch has 20001 operations; at most 20000 are allowed");
   });
 
   test("copies that double the value each time", () => {

@@ -321,7 +321,7 @@ describe("any text", () => {
   });
 
   test("a text beyond the length limit is rejected, and shorter ones are parsed quickly", () => {
-    expect(() => parse("a".repeat(queryCharactersMax + 1))).toThrow("10001 characters of at most");
+    expect(() => parse("a".repeat(queryCharactersMax + 1))).toThrow("10001 characters; at most");
     for (const piece of [
       "(",
       "((a) ",

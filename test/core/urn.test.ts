@@ -143,10 +143,10 @@ describe("a urn", () => {
     const parent = "urn:li:dataset:(urn:li:dataPlatform:hive,x,PROD)";
     const tag = `urn:li:tag:${"ü".repeat(250)}`;
     expect(parseUrn(`${tag}x`).entityType).toBe("tag");
-    expect(() => parseUrn(`${tag}xx`)).toThrow("has 513 bytes of at most 512");
+    expect(() => parseUrn(`${tag}xx`)).toThrow("has 513 bytes; at most 512 are allowed");
     const field = (length: number) => `urn:li:schemaField:(${parent},${"x".repeat(length)})`;
     expect(parseUrn(field(1900)).entityType).toBe("schemaField");
-    expect(() => parseUrn(field(2048))).toThrow("of at most 2048");
+    expect(() => parseUrn(field(2048))).toThrow("at most 2048 are allowed");
   });
 });
 

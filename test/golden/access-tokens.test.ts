@@ -106,7 +106,7 @@ describe("createAccessToken", () => {
     ],
     [
       `type: PERSONAL, actorUrn: "urn:li:corpuser:a", duration: ONE_HOUR, name: "${"x".repeat(201)}"`,
-      "201 characters of at most 200",
+      "201 characters; at most 200 are allowed",
     ],
   ])("rejects the input {%s}", async (input, message) => {
     const reply = await ask(service.client, create(input));
@@ -420,6 +420,6 @@ describe("POST /api/graphql", () => {
       status: 413,
       code: "too_large",
     });
-    expect(reply.body.message).toContain("of at most 1048576");
+    expect(reply.body.message).toContain("at most 1048576 are allowed");
   });
 });

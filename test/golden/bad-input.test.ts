@@ -445,7 +445,7 @@ describe("a batch", () => {
     });
     expect(reply).toMatchObject({
       status: 413,
-      body: { message: expect.stringMatching(/20001 proposals of at most 20000/) },
+      body: { message: expect.stringMatching(/20001 proposals; at most 20000 are allowed/) },
     });
     expect(await head()).toBe(before);
   });

@@ -512,7 +512,11 @@ describe("hostile requests", () => {
   });
 
   test.each<[object, number, unknown]>([
-    [{ input: "a".repeat(10_001) }, 400, "the query has 10001 characters of at most 10000"],
+    [
+      { input: "a".repeat(10_001) },
+      400,
+      "the query has 10001 characters; at most 10000 are allowed",
+    ],
     [{ input: "-a ".repeat(101) }, 400, "more than 100 terms"],
     [{ entity: "starship" }, 422, 'unknown entity type "starship"'],
     [{ entity: "__proto__" }, 422, 'unknown entity type "__proto__"'],
@@ -529,7 +533,7 @@ describe("hostile requests", () => {
     [criterion({ field: "warp" }), 400, 'no entity type has a searchable field "warp"'],
     [criterion({ field: "__proto__" }), 400, '"__proto__"'],
     [criterion({ field: "" }), 400, "is no part of a filter"],
-    [criterion({ field: "x".repeat(501) }), 400, "501 characters of at most 500"],
+    [criterion({ field: "x".repeat(501) }), 400, "501 characters; at most 500 are allowed"],
     [criterion({ condition: "NEARLY" }), 400, '"NEARLY" is not a condition'],
     [
       criterion({ field: "removed", value: "perhaps" }),

@@ -198,7 +198,7 @@ describe("an entity", () => {
     expect(
       await fault("query($urns: [String!]!) { entities(urns: $urns) { urn } }", { urns }),
     ).toMatchObject({
-      message: expect.stringContaining("1001 members of at most 1000"),
+      message: expect.stringContaining("1001 members; at most 1000 are allowed"),
       extensions: { code: 400 },
     });
   });

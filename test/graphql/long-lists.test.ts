@@ -80,7 +80,7 @@ test("a query for more items than a response may have is rejected", async () => 
     errors: [
       {
         message: expect.stringContaining(
-          "the lists of the query have 100001 items of at most 100000",
+          "the lists of the query have 100001 items; at most 100000 are allowed",
         ),
         extensions: { code: 400 },
       },

@@ -93,26 +93,38 @@ describe("a query is bounded", () => {
     `{ a { ${many(count, (i) => `...f${i}`)} } } ${many(count, (i) => `fragment f${i} on A { x${i} { ${many(count, (at) => `...f${at}`)} } }`)}`;
 
   test.each([
-    ["depth", deep(25), "goes 25 levels deep of at most 24"],
+    ["depth", deep(25), "goes 25 levels deep; at most 24 are allowed"],
     [
       "aliases",
       `{ __schema { ${many(101, (i) => `a${i}: __typename`)} } }`,
-      "has 101 aliases of at most 100",
+      "has 101 aliases; at most 100 are allowed",
     ],
     [
       "aliased mutations",
       `mutation { ${many(21, (i) => `a${i}: revokeAccessToken(tokenId: "${i}")`)} }`,
       "has 21 root fields",
     ],
-    ["fields", `{ __schema { ${many(3000, (i) => `f${i}`)} } }`, "has 3001 fields of at most 3000"],
+    [
+      "fields",
+      `{ __schema { ${many(3000, (i) => `f${i}`)} } }`,
+      "has 3001 fields; at most 3000 are allowed",
+    ],
     [
       "fields of one name",
       `{ __schema { ${many(700, () => "__typename")} } }`,
-      "comparisons of fields of the same name of at most 400000",
+      "comparisons of fields of the same name; at most 400000 are allowed",
     ],
-    ["aliased fragments within fragments", spread(16), "fields in its response of at most 10000"],
-    ["fragments on many paths", wide(60), "selections of at most 200000"],
-    ["lists within lists", `{ a(b: ${"[".repeat(2_500)}`, "goes 2502 brackets deep of at most 200"],
+    [
+      "aliased fragments within fragments",
+      spread(16),
+      "fields in its response; at most 10000 are allowed",
+    ],
+    ["fragments on many paths", wide(60), "selections; at most 200000 are allowed"],
+    [
+      "lists within lists",
+      `{ a(b: ${"[".repeat(2_500)}`,
+      "goes 2502 brackets deep; at most 200 are allowed",
+    ],
     [
       "lists within lists that end",
       `{ a(b: ${"[".repeat(2_400)}${"]".repeat(2_400)}) }`,
@@ -126,7 +138,7 @@ describe("a query is bounded", () => {
       `{ a(b: "\\"", c: """ \\""" " """, d: "") # "\n ${"[".repeat(300)}`,
       "goes 301 brackets deep",
     ],
-    ["characters", `# ${"x".repeat(100_000)}`, "has 100002 characters of at most 100000"],
+    ["characters", `# ${"x".repeat(100_000)}`, "has 100002 characters; at most 100000 are allowed"],
   ])("in %s: 400", async (_, query, message) => {
     const reply = await ask(service.client, query);
     expect({ status: reply.status, code: reply.body.code }).toEqual({

@@ -137,7 +137,7 @@ describe("the idempotency key", () => {
       rejection("malformed", "0 characters"),
     );
     expect(() => read([["Idempotency-Key", "k".repeat(256)]])).toThrowError(
-      rejection("malformed", "256 characters of at most 255"),
+      rejection("malformed", "256 characters; at most 255 are allowed"),
     );
   });
 });

@@ -145,7 +145,7 @@ describe("a request body", () => {
       rejection(
         413,
         "too_large",
-        "request body has 5008 bytes of at most 4096. Send it in several requests",
+        "request body has 5008 bytes; at most 4096 are allowed. Send it in several requests",
       ),
     );
   });

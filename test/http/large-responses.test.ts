@@ -88,7 +88,7 @@ describe("large responses that clients have not read", () => {
       rejection(
         503,
         "unavailable",
-        expect.stringMatching(/have not read yet have 2\d{7} bytes of at most 33554432/),
+        expect.stringMatching(/have not read yet have 2\d{7} bytes; at most 33554432 are allowed/),
       ),
     );
     const { origin } = new URL(url);

@@ -58,7 +58,7 @@ describe("the length of a list", () => {
         413,
         "too_large",
         expect.stringContaining(
-          `${path} :: ${max + 1} members of at most ${max}'. Send them in several`,
+          `${path} :: ${max + 1} members; at most ${max} are allowed'. Send them in several`,
         ),
       ),
     );
@@ -177,7 +177,11 @@ describe("the bodies of all requests in flight", () => {
   test("are rejected with the size and the limit", async () => {
     const reply = await post(5 * MIB);
     expect(await reply.json()).toEqual(
-      rejection(503, "unavailable", expect.stringMatching(/have 4\d{6} bytes of at most 4194304/)),
+      rejection(
+        503,
+        "unavailable",
+        expect.stringMatching(/have 4\d{6} bytes; at most 4194304 are allowed/),
+      ),
     );
   });
 });

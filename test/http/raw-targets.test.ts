@@ -219,7 +219,7 @@ describe("a body over the limit", () => {
     );
     expect(reply.status).toBe(413);
     expect(JSON.parse(reply.body).message).toBe(
-      "request body has 99999999 bytes of at most 4096. Send it in several requests",
+      "request body has 99999999 bytes; at most 4096 are allowed. Send it in several requests",
     );
   });
 
@@ -229,7 +229,9 @@ describe("a body over the limit", () => {
       `POST /aspects?action=getCount HTTP/1.1\r\nHost: h\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}${chunk}`,
     );
     expect(reply.status).toBe(413);
-    expect(JSON.parse(reply.body).message).toContain("more than 4096 bytes of at most 4096");
+    expect(JSON.parse(reply.body).message).toContain(
+      "more than 4096 bytes; at most 4096 are allowed",
+    );
   });
 
   test("of an unknown action does not block the connection", async () => {

@@ -49,7 +49,7 @@ test("a failure is dropped if it does not occur again for a while", async () => 
 });
 
 test.each([
-  new CatalogError("too_large", "a record has 18 bytes of at most 17"),
+  new CatalogError("too_large", "a record has 18 bytes; at most 17 are allowed"),
   new WrongRevision("entity-urn:li:tag:a", revision(1), revision(2)),
 ])("a log is not in trouble after an error of the caller: $message", async (error) => {
   await appendWith(error);

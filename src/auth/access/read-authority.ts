@@ -74,9 +74,9 @@ const nothingKnown: FilterFields = { ofCriteria: {}, memberTypes: [] };
 
 export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
   const { catalog, fields, policyExpansion, now } = dependencies;
-  const believed = { now, ttlMs, sizeMax: usersMax };
-  const filters = createTtlCache(compile, believed);
-  const privilegeCache = createTtlCache(privilegeOf, believed);
+  const cacheOptions = { now, ttlMs, sizeMax: usersMax };
+  const filters = createTtlCache(compile, cacheOptions);
+  const privilegeCache = createTtlCache(privilegeOf, cacheOptions);
   const moves = createReparentingGuard({
     ...dependencies,
     entities: createStoredEntities(catalog),

@@ -163,7 +163,7 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
     const resource = await findResource(entities, urn, entityTypeOf(urn));
     if (!meets(policies, principal, alternatives, resource)) {
       if (await otherwise()) return;
-      throw new CatalogError("forbidden", `you may not write "${urn}" in this way`, {
+      throw new CatalogError("forbidden", `you may not make this change to "${urn}"`, {
         hint: `It needs the privilege ${alternativesText(alternatives)}`,
       });
     }
@@ -218,7 +218,7 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
       const more = urns.length > 1 ? ` and ${urns.length - 1} more` : "";
       return `${alternativesText(privileges as PrivilegeAlternatives)}${on}${more}`;
     });
-    throw new CatalogError("forbidden", "you may not write this", {
+    throw new CatalogError("forbidden", "you may not make this change", {
       hint: `It needs the privilege ${shown.join(", or ")}`,
     });
   }

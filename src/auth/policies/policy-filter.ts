@@ -98,7 +98,7 @@ interface Rule {
   readonly owned: boolean;
 }
 
-const seesAll: AccessFilter = {
+const showsEverything: AccessFilter = {
   everything: true,
   condition: { kind: "every", every: [] },
   toCheck: undefined,
@@ -126,7 +126,7 @@ export function accessFilterOf(
 ): AccessFilter {
   const rules = policies.flatMap((policy) => ruleOf(policy, principal) ?? []);
   if (rules.some(({ policy, owned }) => !owned && criteriaOfPolicy(policy).length === 0)) {
-    return seesAll;
+    return showsEverything;
   }
   const own: Condition = { kind: "equal", field: "urn", values: [principal.urn] };
   const compiled = rules.flatMap((rule) => conditionsOf(rule, principal, fields));
@@ -136,7 +136,7 @@ export function accessFilterOf(
     everything: false,
     condition: { kind: "any", any: [own, ...exact] },
     toCheck: candidates.length === 0 ? undefined : { kind: "any", any: candidates },
-    ...seenBy(rules, principal),
+    ...visibilityOf(rules, principal),
   };
 }
 
@@ -144,7 +144,7 @@ export function accessFilterOf(
 const typesMax = 1_000;
 
 /** Mostly the type decides; the entity is read only when a rule needs more. */
-function seenBy(
+function visibilityOf(
   rules: readonly Rule[],
   principal: Principal,
 ): Pick<AccessFilter, "isVisible" | "alwaysVisible"> {
@@ -159,7 +159,7 @@ function seenBy(
   }
   /** A state is immutable: a write creates another one. */
   const verdicts = new WeakMap<EntityState, boolean>();
-  function looked(state: EntityState, type: string, left: readonly Rule[]): boolean {
+  function isGranted(state: EntityState, type: string, left: readonly Rule[]): boolean {
     let verdict = verdicts.get(state);
     if (verdict === undefined) {
       const resource = resourceOf(storedState(state), state.urn, type);
@@ -187,7 +187,7 @@ function seenBy(
       if (left === true || state.urn === principal.urn) return true;
       if (left === false) return false;
       // A deleted entity has no aspects for the other rules.
-      return isDeleted(state) ? alwaysVisible(state.urn) : looked(state, type, left);
+      return isDeleted(state) ? alwaysVisible(state.urn) : isGranted(state, type, left);
     },
   };
 }

@@ -4,7 +4,7 @@
  * when its user is suspended or deleted.
  */
 import { CatalogError } from "../../core/errors.ts";
-import { lifeOf, type TokenDuration } from "../../lib/token-durations.ts";
+import { lifetimeOf, type TokenDuration } from "../../lib/token-durations.ts";
 import type { StoredEntities } from "../stored-entities.ts";
 import type { AccessTokens, TokenRecord } from "../tokens/access-tokens.ts";
 import { denialOf, type LoginDenial } from "./login-denial.ts";
@@ -40,8 +40,8 @@ const sweepMs = 3_600_000;
 
 export function createSessions(dependencies: Dependencies): Sessions {
   const { tokens, entities, systemActor, now, logger, durationMax } = dependencies;
-  const longest = lifeOf(durationMax) ?? Number.POSITIVE_INFINITY;
-  const own: TokenDuration = longest < (lifeOf(duration) ?? 0) ? durationMax : duration;
+  const longest = lifetimeOf(durationMax) ?? Number.POSITIVE_INFINITY;
+  const own: TokenDuration = longest < (lifetimeOf(duration) ?? 0) ? durationMax : duration;
   let sweptAt = 0;
 
   const isSession = ({ ownerUrn }: TokenRecord): boolean => ownerUrn === systemActor;

@@ -6,7 +6,7 @@
 import type { Catalog, Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
-import { lifeOf, type TokenDuration } from "../../lib/token-durations.ts";
+import { lifetimeOf, type TokenDuration } from "../../lib/token-durations.ts";
 import { standingOf } from "../policies/principals.ts";
 import type { Stored, StoredEntities } from "../stored-entities.ts";
 import { type TokenFormat, type TokenType, tokenId } from "./token-format.ts";
@@ -81,12 +81,16 @@ export function createAccessTokens(dependencies: Dependencies): AccessTokens {
     find,
 
     async create({ type, actor, duration, name, description }, owner) {
-      const life = lifeOf(duration);
-      const lifeMax = lifeOf(dependencies.durationMax) ?? Number.POSITIVE_INFINITY;
-      if ((life ?? Number.POSITIVE_INFINITY) > lifeMax) {
-        throw new CatalogError("invalid", `a token may not live as long as ${duration}`, {
-          hint: `Ask for ${dependencies.durationMax} or less`,
-        });
+      const lifetime = lifetimeOf(duration);
+      const lifetimeMax = lifetimeOf(dependencies.durationMax) ?? Number.POSITIVE_INFINITY;
+      if ((lifetime ?? Number.POSITIVE_INFINITY) > lifetimeMax) {
+        throw new CatalogError(
+          "invalid",
+          `the duration ${duration} is longer than tokens may last`,
+          {
+            hint: `Send ${dependencies.durationMax} or a shorter duration`,
+          },
+        );
       }
       const user = await entities.find(actor);
       const standing = standingOf(user);
@@ -96,12 +100,12 @@ export function createAccessTokens(dependencies: Dependencies): AccessTokens {
         });
       }
       if (type === "SERVICE_ACCOUNT" && !serviceAccount(user)) {
-        throw new CatalogError("invalid", `"${actor}" is no service account`, {
-          hint: "Give the user the subtype SERVICE_ACCOUNT, or make a PERSONAL token",
+        throw new CatalogError("invalid", `"${actor}" is not a service account`, {
+          hint: "Give the user the subtype SERVICE_ACCOUNT, or create a PERSONAL token",
         });
       }
       const createdAt = now();
-      const expiresAt = life === undefined ? undefined : createdAt + life;
+      const expiresAt = lifetime === undefined ? undefined : createdAt + lifetime;
       const token = await format.sign({ type, actor, expiresAt }, createdAt);
       const id = tokenId(token);
       const info = { name, actorUrn: actor, ownerUrn: owner, createdAt, expiresAt, description };

@@ -33,9 +33,13 @@ export function keepFromOthers({ file, own }: SecretFile, logger: Warning): void
   } else if ((mode & WRITTEN_BY_OTHERS) === 0) {
     logger.warn(fields, "others may read this secret: chmod 600 the file, where they should not");
   } else {
-    throw new CatalogError("invalid", `others may write "${file}" (its mode is ${fields.mode})`, {
-      hint: "Others could replace the secret: chmod 600 the file, and check its text",
-    });
+    throw new CatalogError(
+      "invalid",
+      `other users may write "${file}" (its mode is ${fields.mode})`,
+      {
+        hint: "Other users could replace the secret: chmod 600 the file, and check its text",
+      },
+    );
   }
 }
 

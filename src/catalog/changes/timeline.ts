@@ -85,9 +85,15 @@ export function createTimeline(dependencies: Dependencies): Pick<Catalog, "getTi
 
   return {
     async getTimeline(asked) {
-      const { urn: text, categories, startTime = 0, endTime = Infinity, raw = false } = asked;
+      const {
+        urn: text,
+        categories,
+        startTime = 0,
+        endTime = Infinity,
+        raw = false,
+        signal,
+      } = asked;
       const { urn, entity } = addresses.readable(text);
-      const { signal } = asked;
       const query = { categories: categoriesOf(categories), startTime, endTime, raw, signal };
       const [state] = await states.read([urn]);
       // The entity does not exist, or is hidden from the caller.

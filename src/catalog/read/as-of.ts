@@ -73,10 +73,10 @@ const recordsMax = 500_000;
 export async function openPast(
   tools: PastTools,
   present: Present,
-  moment: AsOfPoint,
+  point: AsOfPoint,
 ): Promise<PastPorts> {
   const { log, decode, keyAspectOf, withSlot, reached } = tools;
-  await rejectFuture(tools, moment);
+  await rejectFuture(tools, point);
   const folded = new Map<string, Promise<EntityState>>();
   const known = new Map<string, EntityState>();
   const ends = new Map<string, Position>();
@@ -85,10 +85,10 @@ export async function openPast(
 
   /** The last position in these streams that belongs to the point in time. */
   async function endIn(streams: readonly StreamName[]): Promise<Position> {
-    if ("position" in moment) return moment.position;
+    if ("position" in point) return point.position;
     let end = START;
     for (const stream of streams) {
-      const last = await lastNotLater(tools, stream, moment.time);
+      const last = await lastNotLater(tools, stream, point.time);
       if (last > end) end = last;
     }
     if (end > latest) latest = end;
@@ -139,7 +139,7 @@ export async function openPast(
   }
 
   return {
-    shown: () => ("position" in moment ? moment.position : latest),
+    shown: () => ("position" in point ? point.position : latest),
 
     // findValue waits for the view where necessary.
     states: { read, peek: (urn) => known.get(urn), positionOf: () => START },
@@ -173,19 +173,19 @@ const tooMany = (count: number): CatalogError =>
     hint: "Request fewer entities at a time",
   });
 
-async function rejectFuture({ log, now }: PastTools, moment: AsOfPoint): Promise<void> {
-  if ("position" in moment) {
+async function rejectFuture({ log, now }: PastTools, point: AsOfPoint): Promise<void> {
+  if ("position" in point) {
     const head = await log.head();
-    if (moment.position <= head) return;
+    if (point.position <= head) return;
     throw new CatalogError(
       "invalid",
-      `position ${moment.position} is not in the log, which ends at ${head}`,
+      `position ${point.position} is not in the log, which ends at ${head}`,
       { hint: "Send an X-Annals-Position from a response of this service" },
     );
   }
   const time = now();
-  if (moment.time <= time) return;
-  throw new CatalogError("invalid", `the time ${moment.time} is in the future: it is ${time}`, {
+  if (point.time <= time) return;
+  throw new CatalogError("invalid", `the time ${point.time} is in the future: it is ${time}`, {
     hint: "Omit it to read the current state",
   });
 }

@@ -120,7 +120,7 @@ function textsOf(condition: Condition): readonly string[] {
 const matchesMax = 50;
 const matchesOfFieldMax = 10;
 
-export interface HitDetails {
+interface HitDetails {
   readonly matchedFields: readonly MatchedField[];
   readonly explanation?: Explanation | undefined;
 }

@@ -330,7 +330,7 @@ function sortOf(criteria: readonly SortCriterion[], fields: SearchFields): reado
   if (criteria.length > sortsMax) {
     throw new CatalogError(
       "malformed",
-      `the request is sorted by ${criteria.length} fields of at most ${sortsMax}`,
+      `the request is sorted by ${criteria.length} fields; at most ${sortsMax} are allowed`,
     );
   }
   return criteria.flatMap(({ field, order }) => {

@@ -93,6 +93,6 @@ export async function requireCatalog(server: string, response: Response): Promis
 }
 
 export const rejectedToken = (server: string, reason: string): CatalogError =>
-  new CatalogError("unauthenticated", `${server} refused: ${reason}`, {
+  new CatalogError("unauthenticated", `${server} rejected the request: ${reason}`, {
     hint: "Name a file with an access token with --token-file",
   });

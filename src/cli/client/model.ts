@@ -70,20 +70,20 @@ export type PointInTime =
 export async function requireEntity(
   client: AnnalsClient,
   urn: string,
-  moment: PointInTime = {},
+  point: PointInTime = {},
 ): Promise<void> {
   const read = client.POST("/entities?action=exists", {
-    ...{ params: { query: moment }, body: { urn } },
+    ...{ params: { query: point }, body: { urn } },
   });
-  if (!(await dataOf(read)).value) throw noEntity(urn, moment);
+  if (!(await dataOf(read)).value) throw noEntity(urn, point);
 }
 
-export function noEntity(urn: string, moment: PointInTime = {}): AnnalsError {
+export function noEntity(urn: string, point: PointInTime = {}): AnnalsError {
   const at =
-    "asOfPosition" in moment
-      ? ` at position ${moment.asOfPosition}`
-      : "asOfTime" in moment
-        ? ` at ${timeOf(Number(moment.asOfTime))}`
+    "asOfPosition" in point
+      ? ` at position ${point.asOfPosition}`
+      : "asOfTime" in point
+        ? ` at ${timeOf(Number(point.asOfTime))}`
         : undefined;
   const hint =
     at === undefined ? "Find one with annals search" : "See its changes with annals history";

@@ -54,7 +54,7 @@ export function parseOperations(source: unknown): ParsedPatch {
   }
   if (patch.length > operationsMax) {
     throw malformed(
-      `a patch has ${patch.length} operations of at most ${operationsMax}`,
+      `a patch has ${patch.length} operations; at most ${operationsMax} are allowed`,
       "Send it in parts",
     );
   }

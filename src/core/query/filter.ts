@@ -130,9 +130,13 @@ function checkSize(groups: readonly (readonly Criterion[])[]): void {
 
 function rejectOver(count: number, what: string, max: number): void {
   if (count <= max) return;
-  throw new CatalogError("malformed", `the filter has ${count} ${what} of at most ${max}`, {
-    hint: "Ask in several requests",
-  });
+  throw new CatalogError(
+    "malformed",
+    `the filter has ${count} ${what}; at most ${max} are allowed`,
+    {
+      hint: "Ask in several requests",
+    },
+  );
 }
 
 /**
@@ -195,7 +199,7 @@ function checked(criterion: Criterion, hierarchy: boolean): CheckedCriterion | u
   if (field.length > fieldCharactersMax) {
     throw new CatalogError(
       "malformed",
-      `the field "${field.slice(0, 60)}…" of the filter has ${field.length} characters of at most ${fieldCharactersMax}`,
+      `the field "${field.slice(0, 60)}…" of the filter has ${field.length} characters; at most ${fieldCharactersMax} are allowed`,
     );
   }
   const condition = conditionOf(criterion.condition ?? "EQUAL", hierarchy);

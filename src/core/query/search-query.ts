@@ -34,7 +34,7 @@ export function parseSearchQuery(input: string, isField: (name: string) => boole
   if (input.length > queryCharactersMax) {
     throw new CatalogError(
       "malformed",
-      `the query has ${input.length} characters of at most ${queryCharactersMax}`,
+      `the query has ${input.length} characters; at most ${queryCharactersMax} are allowed`,
       { hint: "Shorten the query, or use a filter, which accepts long lists of values" },
     );
   }

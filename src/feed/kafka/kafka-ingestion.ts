@@ -384,7 +384,10 @@ function createSendFailed(
       await send({ ...failed, value: kept, error: cut }).catch((again: unknown) => {
         if (!isTooLarge(again)) throw again;
         // If even this is rejected, the message is dropped, so that it does not block the others.
-        logger?.error({ source: failed.source, cause: error }, "refused proposal is not kept");
+        logger?.error(
+          { source: failed.source, cause: error },
+          "the rejected proposal could not be written to the topic of failures",
+        );
       });
     }
   };

@@ -92,9 +92,13 @@ async function createAccessToken(
 
 function bounded(member: string, text: string, max: number): string {
   if (text.length <= max) return text;
-  throw new CatalogError("malformed", `${member} has ${text.length} characters of at most ${max}`, {
-    hint: `Send a shorter ${member}`,
-  });
+  throw new CatalogError(
+    "malformed",
+    `${member} has ${text.length} characters; at most ${max} are allowed`,
+    {
+      hint: `Send a shorter ${member}`,
+    },
+  );
 }
 
 function userUrn(given: string, namespace: string): string {

@@ -153,7 +153,7 @@ async function describe(input: DescriptionInput, viewer: Viewer): Promise<true> 
   if (description.length > descriptionCharactersMax) {
     throw new CatalogError(
       "malformed",
-      `description has ${description.length} characters of at most ${descriptionCharactersMax}`,
+      `description has ${description.length} characters; at most ${descriptionCharactersMax} are allowed`,
       { hint: "Send a shorter description, and a link to the rest (addLink)" },
     );
   }

@@ -53,8 +53,8 @@ async function liesAbove(
     if (at === urn) return true;
     seen.add(at);
     if (seen.size > stepsMax) {
-      throw new CatalogError("invalid", `"${other}" lies below more than ${stepsMax} others`, {
-        hint: "Name a parent that lies higher",
+      throw new CatalogError("invalid", `"${other}" has more than ${stepsMax} parents above it`, {
+        hint: "Name a parent that is nearer to the top",
       });
     }
     at = await parentOf(at, field, viewer);
@@ -115,7 +115,7 @@ export async function move(urn: string, newParent: NewParent, viewer: Viewer): P
   await rejectMissing(to === undefined ? [urn] : [urn, to], viewer);
   if (to === urn) {
     throw new CatalogError("invalid", `"${urn}" cannot be its own parent`, {
-      hint: "Name another one, or none for the top",
+      hint: "Name another parent, or no parent to move it to the top level",
     });
   }
   return viewer.moving(async () => {
@@ -123,7 +123,7 @@ export async function move(urn: string, newParent: NewParent, viewer: Viewer): P
     if (to === undefined) return write([placed(urn, field, undefined)], viewer);
     if (await liesAbove(urn, to, field, viewer)) {
       throw new CatalogError("invalid", `"${urn}" cannot lie below "${to}", which lies below it`, {
-        hint: "Move that one first, or name another parent",
+        hint: "Move the new parent first, or name another parent",
       });
     }
     const from = await parentOf(urn, field, viewer);

@@ -117,7 +117,7 @@ export async function rejectMissing(urns: readonly string[], viewer: Viewer): Pr
   if (urns.length > membersMax) {
     throw new CatalogError(
       "malformed",
-      `the request has ${urns.length} urns of at most ${membersMax}`,
+      `the request has ${urns.length} urns; at most ${membersMax} are allowed`,
       {
         hint: "Send them in several requests",
       },

@@ -32,9 +32,13 @@ interface Urns {
 
 async function entities(_: never, { urns, checkForExistence }: Urns, viewer: Viewer) {
   if (urns.length > urnsMax) {
-    throw new CatalogError("malformed", `urns has ${urns.length} members of at most ${urnsMax}`, {
-      hint: "Ask for them in several fields or requests",
-    });
+    throw new CatalogError(
+      "malformed",
+      `urns has ${urns.length} members; at most ${urnsMax} are allowed`,
+      {
+        hint: "Ask for them in several fields or requests",
+      },
+    );
   }
   const found = urns.map((urn) => there(urn, viewer));
   return checkForExistence ? (await Promise.all(found)).filter((one) => one !== null) : found;

@@ -226,7 +226,7 @@ function securityOf({ access, open }: Endpoint): Schema {
 const actingUser: Schema = {
   name: "X-DataHub-Actor",
   in: "header",
-  description: "Urn of the acting user; believed on loopback alone. Also as X-Service-Actor.",
+  description: "Urn of the acting user; accepted only on loopback. Also as X-Service-Actor.",
   schema: { type: "string" },
 };
 

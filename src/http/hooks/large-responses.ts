@@ -83,7 +83,7 @@ function endOfPiece(text: string | Buffer, end: number): number {
 const noRoom = (held: number, bytesMax: number): CatalogError =>
   new CatalogError(
     "unavailable",
-    `the responses that clients have not read yet have ${held} bytes of at most ${bytesMax}`,
+    `the responses that clients have not read yet have ${held} bytes; at most ${bytesMax} are allowed`,
     {
       hint: "Send the request again later, request fewer entities at a time, or raise --responses-bytes-max",
     },

@@ -6,7 +6,7 @@ import type { JobCounts } from "../../core/job-counts.ts";
 import type { LogRecord } from "../change-log.ts";
 import { createSingleObjectCodec } from "./single-object.ts";
 
-export type JobState = "started" | "running" | "done" | "failed" | "cancelled";
+type JobState = "started" | "running" | "done" | "failed" | "cancelled";
 
 export interface JobRecord {
   /** `<node>:<number>` */

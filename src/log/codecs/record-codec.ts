@@ -20,7 +20,7 @@ import { parseStream, type StreamName, type StreamOf } from "../../core/stream.t
 import type { LogRecord } from "../change-log.ts";
 import { fingerprint } from "./fingerprint.ts";
 
-export interface RecordCodec {
+interface RecordCodec {
   /** The caller owns the bytes. Throws CatalogError `invalid` if the values do not fit the schema. */
   readonly encodeChange: (change: Change) => Uint8Array;
   /**

@@ -11,7 +11,7 @@ import { fingerprint } from "./fingerprint.ts";
 const HEADER_BYTES = 10;
 const FINGERPRINT_AT = 2;
 
-export interface SingleObjectCodec<T> {
+interface SingleObjectCodec<T> {
   encode(value: T): Uint8Array;
   /** Throws CatalogError `unreadable` for a record that this release cannot read. */
   decode(record: LogRecord): T;

@@ -27,7 +27,7 @@ export interface QueuedAppend {
   readonly actual: () => Promise<Revision>;
 }
 
-export interface AppendQueue {
+interface AppendQueue {
   /** Settles as `send` does, or rejects with the error of the append that it builds on. */
   enqueue(queued: QueuedAppend): Promise<Appended>;
   /** Call it when the caller of these appends has their result. */

@@ -64,7 +64,7 @@ interface Flight {
   readonly reject: (error: unknown) => void;
 }
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly connection: Connection;
   readonly logger?: Logger | undefined;
   /** Finds the first event's id in the stream, if it was written at or after a time. */
@@ -78,7 +78,7 @@ const FLYING_BYTES_MAX = 32 * 1024 * 1024;
 /** Larger appends are split into several messages. */
 const MESSAGE_BYTES_MAX = 1024 * 1024;
 const PAUSE_MS_MAX = 2_000;
-const LOOK_EVERY_MS = 250;
+const CHECK_EVERY_MS = 250;
 
 export function openAppendSession(options: SessionOptions): AppendSession {
   const { connection, find, probe, logger } = options;
@@ -258,7 +258,7 @@ export function openAppendSession(options: SessionOptions): AppendSession {
     queue = queue.filter((flight) => !late(flight));
   }
 
-  function look(): void {
+  function checkProgress(): void {
     rejectLate();
     const [oldest] = flying.values();
     if (oldest !== undefined && performance.now() - oldest.begun > connection.deadlineMs) {
@@ -275,7 +275,7 @@ export function openAppendSession(options: SessionOptions): AppendSession {
       return new Promise((resolve, reject) => {
         const begun = performance.now();
         queue.push({ draft, begun, sentAt: undefined, settle: resolve, reject });
-        clock ??= setInterval(look, LOOK_EVERY_MS);
+        clock ??= setInterval(checkProgress, CHECK_EVERY_MS);
         pump();
       });
     },

@@ -21,7 +21,7 @@ interface Parts {
   readonly appendBytesMax: number;
 }
 
-export interface Appender {
+interface Appender {
   /**
    * As ChangeLog.append. An append that one stream rejects does not stop the others. Throws `too_large`
    * before anything is sent.
@@ -118,9 +118,9 @@ function failureOf(
   failures: readonly unknown[],
   appended: ReadonlyMap<StreamName, Appended>,
 ): unknown {
-  const doubt = failures.find((failure) => !(failure instanceof WrongRevision));
+  const unknown = failures.find((failure) => !(failure instanceof WrongRevision));
   const [lost] = failures;
-  if (doubt !== undefined || !(lost instanceof WrongRevision)) return doubt;
+  if (unknown !== undefined || !(lost instanceof WrongRevision)) return unknown;
   return new WrongRevision(lost.stream, lost.expected, lost.actual, appended);
 }
 

@@ -8,7 +8,7 @@ import { isAccessDenied, translated } from "./errors.ts";
 import { identityStream, identityType, recordTypes, serverName } from "./events.ts";
 import { readAllPage, readStreamPage } from "./reads.ts";
 
-export interface EventStorePlace {
+interface EventStorePlace {
   readonly connection: string;
   readonly prefix?: string | undefined;
 }
@@ -16,7 +16,7 @@ export interface EventStorePlace {
 const ANSWER_MS_MAX = 5_000;
 const OLDEST_MAJOR = 22;
 /** No stream reaches this revision, so an append that expects it writes nothing. */
-const NOWHERE = 2 ** 40;
+const UNREACHED_REVISION = 2 ** 40;
 
 /** Rejects with CatalogError `unavailable` when the server cannot be reached. */
 export async function checkEventStore(
@@ -42,7 +42,7 @@ export async function checkEventStore(
     const attempt = session.send({
       stream: identityStream,
       name,
-      expected: revision(NOWHERE),
+      expected: revision(UNREACHED_REVISION),
       eventIds: [randomUUID()],
       type: identityType,
       json: true,

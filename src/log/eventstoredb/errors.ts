@@ -140,9 +140,13 @@ export const lostResponse = (hosts: string, cause: CatalogError): CatalogError =
   });
 
 export const appendTooLarge = (stream: string, bytes: number, max: number): CatalogError =>
-  new CatalogError("too_large", `an append to "${stream}" has ${bytes} bytes of at most ${max}`, {
-    hint: "Raise MaxAppendSize of the EventStoreDB server, and set maxAppendSize=<bytes> in the log's address",
-  });
+  new CatalogError(
+    "too_large",
+    `an append to "${stream}" has ${bytes} bytes; at most ${max} are allowed`,
+    {
+      hint: "Raise MaxAppendSize of the EventStoreDB server, and set maxAppendSize=<bytes> in the log's address",
+    },
+  );
 
 /** Status codes of gRPC. */
 const status = { cancelled: 1, denied: 7, unavailable: 14, unauthenticated: 16 };

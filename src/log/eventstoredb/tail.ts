@@ -14,7 +14,7 @@ import { type Connection, pause, type ReadCall } from "./connection.ts";
 import { isTransient, translated } from "./errors.ts";
 import { eventOf, type Filter, type RawEvent, subscribeRequest } from "./reads.ts";
 
-export interface TailOptions {
+interface TailOptions {
   readonly connection: Connection;
   readonly filter: Filter;
   readonly readAll: (after: Position, options: ReadOptions) => Promise<readonly LogRecord[]>;

@@ -4,7 +4,7 @@
  */
 import { crc32 } from "node:zlib";
 
-export interface Place {
+interface Place {
   /** Of the first record. */
   readonly position: number;
   readonly stream: string;

@@ -8,7 +8,7 @@ import { BroadcastChannel } from "node:worker_threads";
 /** One channel per file, independent of how its path is written. */
 export const wakeChannelName = (file: string): string => `log appended: ${realpathSync(file)}`;
 
-export interface Waker {
+interface Waker {
   /** Starts to listen. Call it before the read that precedes `wait`, so that no record is missed. */
   listen(): void;
   /** Resolves when records may be new, when the signal aborts, and when the waker closes. */

@@ -188,4 +188,7 @@ const isExpectation = (expected: Append["expected"]): boolean =>
   expected === "any" || (Number.isSafeInteger(expected) && expected >= EMPTY_STREAM);
 
 const tooLarge = (stream: string, what: string, bytes: number, max: number): CatalogError =>
-  new CatalogError("too_large", `${what} to "${stream}" has ${bytes} bytes of at most ${max}`);
+  new CatalogError(
+    "too_large",
+    `${what} to "${stream}" has ${bytes} bytes; at most ${max} are allowed`,
+  );

@@ -1,7 +1,7 @@
 /** Searches the log's tables for streams by scans, without indexes: for indexes that are not checked yet. */
 import type { DatabaseSync } from "node:sqlite";
 
-export interface TableScan {
+interface TableScan {
   /** Those of the streams that have records. One scan of all names, 0.1 µs for each stream of the log. */
   findStreams(names: readonly string[]): readonly string[];
 }

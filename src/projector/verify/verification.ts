@@ -82,7 +82,7 @@ export async function verifyViews(
     const { upTo, faults: beyond } = await placeInLog(parts, position);
     findings.addFaults(name, [...faults, ...beyond]);
     const time = now();
-    const look = some === undefined ? { position: upTo, time } : undefined;
+    const comparedAt = some === undefined ? { position: upTo, time } : undefined;
     verified.push({
       ...{
         view: name,
@@ -90,7 +90,7 @@ export async function verifyViews(
         rows: some === undefined ? rowsOf(name) : (rows ?? 0),
         time,
       },
-      ...{ full: look, whole: look },
+      ...{ full: comparedAt, whole: comparedAt },
       ...findings.result(name),
     });
   }

@@ -13,7 +13,7 @@ export interface Entity {
   readonly position: number;
 }
 
-/** A moment of the past: an ISO time or a position of the log. */
+/** A point in the past: an ISO time or a position of the log. */
 export const asOfParameter = (asOf: string | undefined): string =>
   asOf === undefined || asOf === ""
     ? ""
@@ -67,7 +67,7 @@ interface Waiting {
 const entitiesMax = 40;
 let waiting: Waiting[] = [];
 
-/** Reads a summary. Calls of the same moment share one request. */
+/** Reads a summary. Concurrent calls share one request. */
 function loadSummary(urn: string): Promise<Summary> {
   return new Promise((resolve) => {
     waiting.push({ urn, resolve });

@@ -42,7 +42,7 @@ const silent: ReadonlySet<string> = new Set([
 ]);
 
 /** At most so many sentences for one change. */
-export const sentencesMax = 20;
+const sentencesMax = 20;
 
 export function wordsOfChange(
   change: ChangedAspect,

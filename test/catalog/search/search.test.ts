@@ -439,7 +439,7 @@ describe("a filter finds entities by", () => {
     });
     expect(await found("*", { filter: or(1_000) })).toEqual([YIELDS]);
     await expect(search("*", { filter: or(1_001) })).rejects.toThrow(
-      "1001 criteria of at most 1000",
+      "1001 criteria; at most 1000 are allowed",
     );
   });
 
@@ -663,7 +663,7 @@ describe("pages", () => {
       'no entity type has a searchable field "nmae"',
     );
     await expect(by(...Array(11).fill(["name", "ASCENDING"]))).rejects.toThrow(
-      "11 fields of at most 10",
+      "11 fields; at most 10 are allowed",
     );
   });
 });

@@ -15,7 +15,7 @@ export function requireProposalsMax(count: number): void {
   if (count <= proposalsMax) return;
   throw new CatalogError(
     "too_large",
-    `the request has ${count} proposals of at most ${proposalsMax}`,
+    `the request has ${count} proposals; at most ${proposalsMax} are allowed`,
     { hint: "Send it in several requests" },
   );
 }
@@ -70,6 +70,6 @@ const tooLong = (
 ): CatalogError =>
   new CatalogError(
     "too_large",
-    `${label}the ${changeType} of "${aspectName}" depends on other entities and has ${length} characters of at most ${OPEN_CHARACTERS_MAX}`,
+    `${label}the ${changeType} of "${aspectName}" depends on other entities and has ${length} characters; at most ${OPEN_CHARACTERS_MAX} are allowed`,
     { hint: "Send it in several smaller changes" },
   );

@@ -57,11 +57,11 @@ export async function readAspects(
   { client }: Pick<Session, "client">,
   urn: string,
   names: readonly string[],
-  moment: PointInTime,
+  point: PointInTime,
 ): Promise<Readonly<Record<string, ReadAspect>>> {
-  await requireEntity(client, urn, moment);
+  await requireEntity(client, urn, point);
   const query = {
-    ...moment,
+    ...point,
     ...(names.length > 0 && { aspects: listOf(names), alwaysIncludeKeyAspect: false }),
   };
   const params = { path: { urn }, query };

@@ -139,10 +139,10 @@ async function stateAt(
   session: Session,
   urn: string,
   aspect: string | undefined,
-  moment: string | undefined,
+  point: string | undefined,
 ): Promise<State> {
   const names = aspect === undefined ? [] : [aspect];
-  const aspects = await readAspects(session, urn, names, pointInTime(moment));
+  const aspects = await readAspects(session, urn, names, pointInTime(point));
   return Object.fromEntries(Object.entries(aspects).map(([name, { value }]) => [name, value]));
 }
 

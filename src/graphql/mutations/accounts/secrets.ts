@@ -57,7 +57,7 @@ export const secretQueries = {
     if (input.secrets.length > secretsMax) {
       throw new CatalogError(
         "malformed",
-        `secrets has ${input.secrets.length} names of at most ${secretsMax}`,
+        `secrets has ${input.secrets.length} names; at most ${secretsMax} are allowed`,
         {
           hint: "Send them in several requests",
         },

@@ -60,7 +60,7 @@ async function platformProposal(urn: string, viewer: Viewer): Promise<Proposal |
   const name = nameOf(urn);
   if (info === undefined && !(await hasDatasets(urn, viewer))) {
     if (name.length > platformCharactersMax) {
-      const why = `has ${name.length} characters of at most ${platformCharactersMax}`;
+      const why = `has ${name.length} characters; at most ${platformCharactersMax} are allowed`;
       throw malformed(`the name of platform "${name}" ${why}`, "Send a shorter name");
     }
     const value = { name, type: "OTHERS", datasetNameDelimiter: ".", displayName: name };

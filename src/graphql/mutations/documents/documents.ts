@@ -34,7 +34,7 @@ function rejectLongText(text: string): void {
   if (text.length <= textCharactersMax) return;
   throw new CatalogError(
     "malformed",
-    `the text has ${text.length} characters of at most ${textCharactersMax}`,
+    `the text has ${text.length} characters; at most ${textCharactersMax} are allowed`,
     { hint: "Send it as several documents" },
   );
 }

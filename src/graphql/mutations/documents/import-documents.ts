@@ -94,7 +94,7 @@ export async function importDocumentsFromFiles(
   if (documents.length > filesMax) {
     throw new CatalogError(
       "malformed",
-      `the request has ${documents.length} files of at most ${filesMax}`,
+      `the request has ${documents.length} files; at most ${filesMax} are allowed`,
       {
         hint: "Send the files in several requests",
       },

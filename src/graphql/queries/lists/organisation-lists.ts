@@ -145,7 +145,7 @@ async function bulkEntityDataProducts(
   if (urns.length > productAssetsMax) {
     throw new CatalogError(
       "malformed",
-      `urns has ${urns.length} members of at most ${productAssetsMax}`,
+      `urns has ${urns.length} members; at most ${productAssetsMax} are allowed`,
       { hint: "Ask in several requests" },
     );
   }

@@ -11,7 +11,7 @@ import type { CheckOptions } from "../../change-log.ts";
 import { BUSY_MS_MAX, hasChecksums, isCorruption, TABLES } from "../schema.ts";
 import type { IndexState } from "./index-state.ts";
 
-export interface IndexChecks {
+interface IndexChecks {
   /** ChangeLog.checkIndexes. */
   check(options?: CheckOptions): Promise<void>;
   /** Ends a running check. */

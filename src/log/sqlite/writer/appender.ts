@@ -24,7 +24,7 @@ import { type Restart, startWriter } from "./writer-client.ts";
 const BATCH_RECORDS_MAX = 4_000;
 const BATCH_BYTES_MAX = 8 * 1024 * 1024;
 
-export interface Appender {
+interface Appender {
   append(appends: readonly Append[]): Promise<readonly Appended[]>;
   scavenge(records: readonly LogRecord[]): Promise<Scavenged>;
   /** Why appends currently fail; undefined while the thread runs. */

@@ -16,7 +16,7 @@ import { type AppendResult, createStreamHeads, type StreamHead } from "./stream-
  * Writes a batch durably. Throws errors of SQLite; then nothing of the batch is in the log, also after
  * the file is opened again. If that cannot be ensured, it throws MayBeKept.
  */
-export type BatchWriter = (batch: Batch) => BatchReply;
+type BatchWriter = (batch: Batch) => BatchReply;
 
 /** One append of the batch. */
 interface Asked {

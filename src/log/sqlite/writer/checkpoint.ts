@@ -16,7 +16,7 @@ const RESTART_WAIT_MS_MAX = 100;
 
 /** Returns a function to be called after commits. Throws what SQLite throws. */
 export function createCheckpointer(database: DatabaseSync): () => void {
-  const look = database.prepare("PRAGMA wal_checkpoint(NOOP)");
+  const walState = database.prepare("PRAGMA wal_checkpoint(NOOP)");
   const passive = database.prepare("PRAGMA wal_checkpoint(PASSIVE)");
   const restart = database.prepare("PRAGMA wal_checkpoint(RESTART)");
   let restartAt = RESTART_PAGES_MIN;
@@ -32,7 +32,7 @@ export function createCheckpointer(database: DatabaseSync): () => void {
   }
 
   return () => {
-    const state = look.get();
+    const state = walState.get();
     const pages = Number(state?.log);
     if (pages >= restartAt) tryRestart(pages);
     else if (pages - Number(state?.checkpointed) >= PASSIVE_PAGES_MIN) passive.get();

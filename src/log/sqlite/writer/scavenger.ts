@@ -14,7 +14,7 @@ import { readRow, rowBytes, writeRow } from "../row.ts";
 import type { ScavengeStep } from "./batch.ts";
 
 /** Runs a step durably. Throws errors of SQLite, and for a damaged row; then nothing changes. */
-export type Scavenger = (step: ScavengeStep) => Scavenged;
+type Scavenger = (step: ScavengeStep) => Scavenged;
 
 interface Row {
   readonly position: number;

@@ -13,7 +13,7 @@ const REST_PARTS = 8;
 /** Without an append for so long there are no pauses. */
 const IDLE_MS_MIN = 100;
 
-export interface Scavenging {
+interface Scavenging {
   add(records: readonly LogRecord[]): Promise<Scavenged>;
   /** Call it for each append. */
   appending(): void;

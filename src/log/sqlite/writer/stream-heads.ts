@@ -24,7 +24,7 @@ export interface AppendResult {
   readonly revision: number;
 }
 
-export interface StreamHeads {
+interface StreamHeads {
   /** Position of the log's last record; 0 for an empty log. */
   lastPosition: number;
   find(name: string): StreamHead;

@@ -15,11 +15,11 @@ const FRAME_HEADER_BYTES = 24;
  * beyond the last commit. Throws if the file cannot be truncated.
  */
 export function createTailCut(file: string, database: DatabaseSync): () => void {
-  const look = database.prepare("PRAGMA wal_checkpoint(NOOP)");
+  const walState = database.prepare("PRAGMA wal_checkpoint(NOOP)");
   const pageBytes = Number(database.prepare("PRAGMA page_size").get()?.page_size);
   return () => {
     // Pages of committed transactions; -1 without a write-ahead log.
-    const pages = Number(look.get()?.log);
+    const pages = Number(walState.get()?.log);
     if (!(pages >= 0)) return;
     const end = HEADER_BYTES + pages * (FRAME_HEADER_BYTES + pageBytes);
     const wal = openSync(`${file}-wal`, "r+");

@@ -21,7 +21,7 @@ import type {
   ToWriter,
 } from "./batch.ts";
 
-export interface WriterClient {
+interface WriterClient {
   state(): "starting" | "running" | "pausing" | "given up" | "closed";
   /** Why the last thread ended; undefined when another one runs. */
   ended(): string | undefined;
