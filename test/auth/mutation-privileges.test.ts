@@ -302,7 +302,10 @@ test("a column's tags, terms and description have privileges of their own", asyn
     },
     "{ success error }",
   );
-  expect(result).toMatchObject({ success: false, error: expect.stringContaining("may not write") });
+  expect(result).toMatchObject({
+    success: false,
+    error: expect.stringContaining("may not make this change"),
+  });
 });
 
 test.each([

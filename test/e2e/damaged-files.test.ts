@@ -108,7 +108,7 @@ test.each([
   await expect(open(directory.path)).rejects.toMatchObject({
     code: "invalid",
     message: expect.stringMatching(/^the log ".*log\.sqlite" is damaged: /),
-    hint: "Restore the log from a backup, as the README describes under Operations",
+    hint: "Restore the log from a backup (docs/backup.md)",
   });
 });
 

@@ -41,7 +41,7 @@ test.each(types)("every write rejects the entity type %s and writes nothing", as
     await client.call("POST", "/aspects?action=ingestProposal", { proposal: proposed }),
     await client.call("POST", "/aspects?action=ingestProposalBatch", { proposals: [proposed] }),
     await client.call("POST", "/entities?action=deleteReferences", { urn }),
-    await client.call("POST", "/operations?action=restoreIndices", { urn }),
+    await operatorOf(service).act("restoreIndices", { urn }),
   ];
   for (const { status, body } of answers) {
     expect(status).toBe(422);

@@ -78,7 +78,7 @@ describe("a key without a valid urn is rejected:", () => {
     ["corpuser", "mira", 'no "username"'],
     ["corpuser", { username: "" }, "not a urn"],
     ["chart", { dashboardTool: "looker", chartId: "a,b" }, "key parts"],
-    ["chart", { dashboardTool: "a,(b", chartId: "c)" }, 'give back its "dashboardTool"'],
+    ["chart", { dashboardTool: "a,(b", chartId: "c)" }, '"dashboardTool" could not be read'],
   ])("%s %j", (name, key, says) => {
     expect(() => urnOfKey(entity(name), key, "li")).toThrow(says);
     expect(() => urnOfKey(entity(name), key, "li")).toThrow(CatalogError);

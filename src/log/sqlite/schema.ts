@@ -110,7 +110,7 @@ export function checkWriteAheadLog(file: string): number | undefined {
   if (byte === undefined || damagedFrom(path) !== byte) return unfinished;
   const what = `the log "${file}" is damaged: the write-ahead log "${path}" is damaged from byte ${byte} on`;
   throw new CatalogError("invalid", what, {
-    hint: "Restore the log from a backup, as the README describes under Operations. To continue and lose the writes from there on, move that file away",
+    hint: "Restore the log from a backup (docs/backup.md). To continue and lose the writes from there on, move that file away",
   });
 }
 
@@ -206,7 +206,7 @@ function cannotOpen(file: string, cause: unknown, wanted: Wanted): CatalogError 
   const why = inaccessible ?? saidBy(cause);
   if (inaccessible === undefined && isCorruption(cause)) {
     return new CatalogError("invalid", `the log "${file}" is damaged: ${why}`, {
-      hint: "Restore the log from a backup, as the README describes under Operations",
+      hint: "Restore the log from a backup (docs/backup.md)",
       cause,
     });
   }

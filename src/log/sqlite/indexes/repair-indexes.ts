@@ -109,5 +109,5 @@ function reindex(database: DatabaseSync): boolean {
 
 const damagedRows = (file: string, why: string): CatalogError =>
   new LogDamaged("unreadable", `rows of the log "${file}" are damaged: ${why}`, {
-    hint: "Restore the log from a backup, as the README describes under Operations. Its indexes are unchanged",
+    hint: "Restore the log from a backup (docs/backup.md). Its indexes are unchanged",
   });
