@@ -190,6 +190,12 @@ export interface ChangeLog {
   /** Why the log currently rejects appends; undefined or absent if no reason is known. */
   trouble?(): string | undefined;
 
+  /**
+   * The error if the store of the log was replaced since it was opened; this process still uses the
+   * old one. Absent for a log in a server.
+   */
+  replaced?(): CatalogError | undefined;
+
   /** Waits for pending appends, then releases everything. Later calls reject with `unavailable`. */
   close(): Promise<void>;
 }

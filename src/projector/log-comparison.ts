@@ -5,6 +5,7 @@
  *
  * Views are compared at start, once a minute, and after a failed read of the log; then they apply no
  * records before the comparison. Each comparison opens the log, so that it also detects a replaced file.
+ * A file that was replaced stays a mismatch until a restart: this process has the deleted file open.
  */
 import { CatalogError, isUnreadable } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
@@ -14,7 +15,10 @@ import { holdsRecord, parseRecordName } from "../log/record-name.ts";
 import type { View } from "./sink.ts";
 import type { RetryMs } from "./view-state.ts";
 
-type ComparedLog = Pick<ChangeLog, "id" | "readStream" | "firstKept" | "disconnections">;
+type ComparedLog = Pick<
+  ChangeLog,
+  "id" | "readStream" | "firstKept" | "disconnections" | "replaced"
+>;
 
 interface Compared {
   readonly view: View;
@@ -99,6 +103,8 @@ export function createLogComparison<F extends Compared>(parts: Parts<F>): LogCom
   }
 
   async function mismatchOf(view: string, name: string | undefined, fresh: ComparedLog) {
+    const replaced = log.replaced?.();
+    if (replaced !== undefined) return replaced;
     const isOther = fresh.id !== undefined && log.id !== undefined && fresh.id !== log.id;
     if (isOther) return anotherLog(view);
     const record = name === undefined ? undefined : parseRecordName(name);

@@ -12,7 +12,8 @@ import type { RetryMs } from "./view-state.ts";
 
 export interface ProjectorParts {
   readonly log: HistoryLog &
-    Pick<ChangeLog, "readAll" | "head" | "id" | "firstKept" | "disconnections" | "countBetween">;
+    Pick<ChangeLog, "readAll" | "head" | "id" | "firstKept" | "disconnections" | "countBetween"> &
+    Pick<ChangeLog, "replaced">;
   /** Opens the log for a comparison with the views (log-comparison.ts); when absent, `log` is used. */
   readonly openLog?: (() => Promise<ChangeLog>) | undefined;
   /** Milliseconds between comparisons; a minute when absent. */

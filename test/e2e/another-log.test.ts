@@ -87,17 +87,14 @@ test("an older copy of the log that replaces it while the service runs stops wri
   await (await filled(directory.path, "one", 2)).service.close();
   cpSync(file, backup);
   const { service, client } = await filled(directory.path, "lost", 2);
-  for (const suffix of ["", "-wal", "-shm"]) rmSync(`${file}${suffix}`, { force: true });
   renameSync(backup, file);
-  const health = async () => (await client.get("/health")).status;
-  // The log is compared once a minute.
-  await expect.poll(health, { timeout: 120_000, interval: 500 }).toBe(503);
   const written = await client.upsert("urn:li:tag:late", "tagProperties", { name: "late" });
   expect(written.status).toBe(503);
-  expect(written.body.message).toContain("restore the newer log");
+  expect(written.body.message).toContain("put the newer log back");
+  expect((await client.get("/health")).status).toBe(503);
   expect(await exists(client, "urn:li:tag:one1")).toBe(true);
   await service.close();
-}, 180_000);
+});
 
 test("a log that ends before the checkpoints of its views stops the start, whether or not it is the log of the views", async () => {
   using directory = temporaryDirectory("annals-lost");

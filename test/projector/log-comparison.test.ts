@@ -50,11 +50,15 @@ function namingView(): RecordingView {
   });
 }
 
-async function start(view: RecordingView, options: Partial<ProjectorParts> = {}) {
-  const log = await openSqliteChangeLog({ file, readOnly: true });
+async function start(
+  view: RecordingView,
+  options: Partial<ProjectorParts> & { readonly noticing?: boolean } = {},
+) {
+  // Like a log in a server, it does not notice that its file is replaced.
+  const { replaced, ...log } = await openSqliteChangeLog({ file, readOnly: true });
   closing.push(() => log.close());
   const projector = await startProjector({
-    ...{ log, decode, onProgress: () => {} },
+    ...{ log: options.noticing ? { ...log, replaced } : log, decode, onProgress: () => {} },
     views: [view as unknown as View],
     openLog: () => openSqliteChangeLog({ file, readOnly: true }),
     ...{ retryMs: { first: 1, max: 4 }, idleMs: 2, compareMs: 20 },
@@ -104,6 +108,19 @@ describe("a log that is replaced by an older copy", () => {
     },
   );
 
+  test("another file with the same records stops the view, until the file is back", async () => {
+    await append(file, "one", "two");
+    const projector = await start(namingView(), { noticing: true });
+    await soon(() => expect(projector.progress().named?.position).toBe(2));
+    cpSync(file, backup);
+    const own = `${file}.own`;
+    renameSync(file, own);
+    renameSync(backup, file);
+    await soon(() => expect(errorOf(projector)).toMatch(/was replaced or deleted/));
+    renameSync(own, file);
+    await soon(() => expect(errorOf(projector)).toBeUndefined());
+  });
+
   test("an older copy with more records than the view prevents the start", async () => {
     await append(file, "one", "two");
     cpSync(file, backup);
@@ -130,6 +147,7 @@ test("a view is compared with the log before it continues after a failure of the
   let failure: Error | undefined;
   const log = {
     ...opened,
+    replaced: undefined,
     readAll: (...args: Parameters<typeof opened.readAll>) =>
       failure === undefined ? reading.readAll(...args) : Promise.reject(failure),
   };

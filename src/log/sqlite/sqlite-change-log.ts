@@ -8,6 +8,7 @@
 import { assert, CatalogError } from "../../core/errors.ts";
 import { EMPTY_STREAM, type Position } from "../../core/position.ts";
 import { type Append, type ChangeLog, type LogRecord, recordBytesMax } from "../change-log.ts";
+import { watchIdentity } from "./file-identity.ts";
 import { createIndexChecks } from "./indexes/index-check.ts";
 import { createIndexState, type IndexState, REPAIR } from "./indexes/index-state.ts";
 import { createLogReader } from "./log-reader.ts";
@@ -45,6 +46,7 @@ export async function openSqliteChangeLog(options: SqliteChangeLogOptions): Prom
   const byte = readOnly ? undefined : checkWriteAheadLog(file);
   if (byte !== undefined) options.logger?.warn({ file, byte }, discarded);
   const database = openForReading(file, { create: !readOnly });
+  const replaced = watchIdentity(file);
   const indexes = createIndexState(file, options.indexState);
   const checks = createIndexChecks(file, indexes, options.directCheckBytesMax);
   const reader = createLogReader(database, pageBytesMax, indexes);
@@ -151,7 +153,9 @@ export async function openSqliteChangeLog(options: SqliteChangeLogOptions): Prom
 
     indexState: indexes.shared,
 
-    trouble: () => appender?.trouble() ?? damageOf(indexes),
+    trouble: () => replaced()?.text ?? appender?.trouble() ?? damageOf(indexes),
+
+    replaced,
 
     close() {
       closed ??= closeAll();

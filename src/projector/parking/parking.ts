@@ -239,7 +239,7 @@ export async function writeParking(
 
 export const notParked = (view: string, urn: string): CatalogError =>
   new CatalogError("not_found", `"${urn.slice(0, 200)}" is not parked in the view "${view}"`, {
-    hint: "POST /operations?action=listParked lists the parked entities",
+    hint: "annals parked, or POST /operations?action=listParked, lists the parked entities",
   });
 
 /** The view cannot apply a record because of an entity that is not the record's own. */

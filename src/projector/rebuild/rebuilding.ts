@@ -166,7 +166,7 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
     async rebuild(views, options) {
       if (current !== undefined) {
         throw new CatalogError("conflict", `${current.views.join(", ")} are being rebuilt`, {
-          hint: "Wait for the running rebuild job; listJobs names it",
+          hint: "Wait for the running rebuild job; annals jobs (listJobs) names it",
         });
       }
       current = { views, progress: {} };

@@ -7,6 +7,7 @@ import { BroadcastChannel, parentPort, workerData } from "node:worker_threads";
 import { assert, CatalogError, saidBy } from "../../../core/errors.ts";
 import { collectGarbage, GARBAGE_BYTES } from "../../../lib/collect-garbage.ts";
 import { closeWriter } from "../../../storage/sqlite/close-writer.ts";
+import { watchIdentity } from "../file-identity.ts";
 import { createIndexState } from "../indexes/index-state.ts";
 import { wakeChannelName } from "../notify.ts";
 import { openForWriting } from "../schema.ts";
@@ -24,6 +25,7 @@ const { file, indexState } = workerData as {
 };
 
 const database = openForWriting(file);
+const replaced = watchIdentity(file);
 const writeBatch = createBatchWriter(database, {
   cutTail: createTailCut(file, database),
   indexes: createIndexState(file, indexState),
@@ -46,6 +48,8 @@ port.on("message", (message: ToWriter) => {
     return;
   }
   try {
+    const replacement = replaced();
+    if (replacement !== undefined) throw replacement;
     if ("calls" in message) {
       post(writeBatch(message));
       if (message.data.length > GARBAGE_BYTES) collectGarbage();
