@@ -191,3 +191,12 @@ test("urns that an older log holds are readable, and writes keep or remove them"
   expect((await post("/entities?action=delete", { urn: commas })).status).toBe(200);
   expect(await exists(commas)).toBe(false);
 });
+
+test("a urn that a value has in another field is still rejected", async () => {
+  const urn = table();
+  const stored = { tags: [{ tag: "urn:li:tag:x", context: mira }] };
+  expect((await service.client.upsert(urn, "globalTags", stored)).status).toBe(200);
+  const rejected = await service.client.upsert(urn, "globalTags", tagged("urn:li:tag:x", mira));
+  expect(rejected.status).toBe(422);
+  expect(rejected.body.message).toContain(wrong);
+});

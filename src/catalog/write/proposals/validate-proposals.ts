@@ -29,7 +29,6 @@ import {
   unknownEntityType,
 } from "../../../model/model.ts";
 import { withoutTypeNames } from "../../../model/type-names.ts";
-import { validationErrorsOfUrns } from "../../../model/validation-errors.ts";
 import type { Addresses } from "../../address.ts";
 import {
   CHECKED,
@@ -49,6 +48,7 @@ import {
 } from "./proposal-parts.ts";
 import type { Addressed, ProposalValidation, ValidatedProposal } from "./validated-proposal.ts";
 import { conditionsOf, rejectConditions } from "./write-conditions.ts";
+import { rejectNewUrns } from "./wrong-urns.ts";
 
 type CheckedValue = Extract<Checked, { readonly ok: true }>;
 
@@ -218,7 +218,7 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
         labelled(label, () => {
           const previous = current?.value;
           const checked = check(applyPatch(previous, patch, stamp));
-          rejectNewUrns(aspect, checked, previous);
+          rejectNewUrns(model, aspect, checked, previous);
           return checkedByRules(aspect, checked.value, {
             ...rule,
             previous,
@@ -230,12 +230,12 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
     if (aspect.name === entity.keyAspect) return keyOf(urn, aspect, sent);
     const checked = check(sent);
     // Events have no previous value.
-    if (aspect.timeseries) rejectNewUrns(aspect, checked, undefined);
+    if (aspect.timeseries) rejectNewUrns(model, aspect, checked, undefined);
     if (looksBack(aspect.name)) {
       return (current, sibling) =>
         labelled(label, () => {
           const previous = current?.value;
-          rejectNewUrns(aspect, checked, previous);
+          rejectNewUrns(model, aspect, checked, previous);
           return checkedByRules(aspect, checked.value, { ...rule, previous, sibling });
         });
     }
@@ -246,7 +246,7 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
     return (current) =>
       labelled(label, () => {
         const previous = current?.value;
-        rejectNewUrns(aspect, checked, previous);
+        rejectNewUrns(model, aspect, checked, previous);
         return allowed(aspect, validated, { ...rule, previous });
       });
   }
@@ -316,18 +316,6 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
         expected: "an existing entity",
       }));
     return missing.length === 0 ? checked : { ...checked, wrongUrns: [...wrongUrns, ...missing] };
-  }
-
-  /** Throws for wrong urns, except those that the aspect already has: older values stay writable. */
-  function rejectNewUrns(
-    aspect: Aspect,
-    { wrongUrns }: CheckedValue,
-    previous: JsonObject | undefined,
-  ): void {
-    if (wrongUrns === undefined) return;
-    const held = new Set(textsIn(previous));
-    const added = wrongUrns.filter(({ urn }) => !held.has(urn));
-    if (added.length > 0) throw invalidValue(aspect, validationErrorsOfUrns(added));
   }
 
   const checkedByRules = (
