@@ -1130,3 +1130,36 @@ describe("lists of related entities and the soft-deleted", () => {
     expect(entity.latestVersion.urn).toBe(version(1));
   });
 });
+
+test("unlinking the latest version promotes the next in a set that aspects have made", async () => {
+  const setUrn = "urn:li:versionSet:(written,dataset)";
+  const version = (i: number) => `urn:li:dataset:(urn:li:dataPlatform:hive,written${i},PROD)`;
+  for (const i of [1, 2, 3]) {
+    await service.client.upsert(version(i), "versionProperties", {
+      ...{ versionSet: setUrn, version: { versionTag: `v${i}` }, sortId: `A${i}` },
+    });
+  }
+  await data(
+    "mutation($input: UnlinkVersionInput!) { unlinkAssetVersion(input: $input) { urn } }",
+    { input: { versionSet: setUrn, unlinkedEntity: version(3) } },
+  );
+  expect(await aspect(setUrn, "versionSetProperties")).toMatchObject({
+    latest: version(2),
+    versioningScheme: "LEXICOGRAPHIC_STRING",
+  });
+  expect(await aspect(version(2), "versionProperties")).toMatchObject({ isLatest: true });
+});
+
+test("a domain with child domains cannot be deleted", async () => {
+  const create = "mutation($input: CreateDomainInput!) { createDomain(input: $input) }";
+  const remove = "mutation($urn: String!) { deleteDomain(urn: $urn) }";
+  const { createDomain: parent } = await data(create, { input: { id: "above", name: "Above" } });
+  const { createDomain: child } = await data(create, {
+    input: { id: "below", name: "Below", parentDomain: parent },
+  });
+  expect(await fault(remove, { urn: parent })).toMatchObject({
+    message: expect.stringContaining("which has child domains"),
+  });
+  expect(await data(remove, { urn: child })).toEqual({ deleteDomain: true });
+  expect(await data(remove, { urn: parent })).toEqual({ deleteDomain: true });
+});

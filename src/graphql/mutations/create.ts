@@ -87,6 +87,18 @@ const deleting =
   (_: never, { urn }: { urn: string }, viewer: Viewer): Promise<true> =>
     remove(urnOf(urn, entityTypes, viewer), viewer);
 
+/** Throws `invalid`, in DataHub's words, for a domain with child domains. */
+async function rejectParentDomain(urn: string, { catalog }: Viewer): Promise<void> {
+  const { relationships } = await catalog.listRelationships({
+    ...{ urn, direction: "INCOMING", types: ["IsPartOf"], start: 0, count: 1 },
+  });
+  const [child] = relationships;
+  if (child === undefined) return;
+  throw new CatalogError("invalid", `Cannot delete domain ${urn} which has child domains`, {
+    hint: `Move or delete its child domains first, such as ${child.urn}`,
+  });
+}
+
 const nameFields: Readonly<Record<string, string>> = {
   tag: "name",
   domain: "name",
@@ -176,7 +188,13 @@ export const making = {
     const newParent = { field: "parentDomain", parent, type: "domain" };
     return move(urnOf(resourceUrn, ["domain"], viewer), newParent, viewer);
   },
-  deleteDomain: deleting("domain"),
+  deleteDomain: (_: never, { urn: given }: { urn: string }, viewer: Viewer) => {
+    const urn = urnOf(given, ["domain"], viewer);
+    return viewer.moving(async () => {
+      await rejectParentDomain(urn, viewer);
+      return remove(urn, viewer);
+    });
+  },
 
   createGlossaryTerm: glossary("glossaryTerm"),
   createGlossaryNode: glossary("glossaryNode"),

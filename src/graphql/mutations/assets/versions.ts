@@ -122,14 +122,14 @@ async function unlinkAssetVersion(_: never, { input }: { input: UnlinkInput }, v
     aspectName,
   });
   const proposals = [without(urn, "versionProperties")];
-  const latest = properties && JSON.parse(properties.value).latest;
+  const stored = properties && JSON.parse(properties.value);
   const headers = { "If-Version-Match": String(properties?.version ?? -1) };
-  if (latest === urn && next !== undefined) {
-    const value = { latest: next.urn, versioningScheme: SCHEME };
+  if (stored?.latest === urn && next !== undefined) {
+    const value = { ...stored, latest: next.urn };
     const operation = { op: "add", path: ["isLatest"], value: true } as const;
     proposals.push({ ...proposalOf(set, "versionSetProperties", value), headers });
     proposals.push(patchOf(next.urn, "versionProperties", [operation]));
-  } else if (latest === urn) {
+  } else if (stored?.latest === urn) {
     proposals.push({ ...without(set, "versionSetProperties"), headers });
   }
   await write(proposals, viewer);
