@@ -1,51 +1,32 @@
 /** Makes a command fail while a view of the service is stuck behind the log. */
 import { CatalogError } from "../../core/errors.ts";
 import { type ExitCode, exitCodes } from "../failure.ts";
-import { reachMsMax, type ServerConnection } from "./connection.ts";
-import { createOperatorClient } from "./operator-client.ts";
+import { reachMsMax } from "./connection.ts";
 
-interface ServiceStatus {
-  readonly views: Readonly<
-    Record<
-      string,
-      { readonly position: number; readonly stalled: boolean; readonly error?: string }
-    >
-  >;
-}
+/** Health reports errors of the log and the views, readiness views without progress. Both need no privilege. */
+const checks = ["/health", "/health/ready"];
 
-/** Returns the command's own code. Throws CatalogError `unavailable` instead of `done` where views are stuck. */
-export async function unlessStuck(code: ExitCode, connection: ServerConnection): Promise<ExitCode> {
+/** Returns the command's own code. Throws CatalogError `unavailable` instead of `done` while the service is not healthy. */
+export async function unlessStuck(
+  code: ExitCode,
+  { server }: { readonly server: string },
+): Promise<ExitCode> {
   if (code !== exitCodes.done) return code;
-  const stuck = await stuckViewsOf(connection);
-  if (stuck === undefined) return code;
-  throw new CatalogError("unavailable", `the command is done, but ${stuck}`);
-}
-
-/** Names the stuck views; undefined if there are none. */
-async function stuckViewsOf({ server, token }: ServerConnection): Promise<string | undefined> {
-  let status: ServiceStatus;
-  try {
-    status = await createOperatorClient(server, token).act<ServiceStatus>("getStatus");
-  } catch (error) {
-    // A token may allow the command but not getStatus.
-    if (error instanceof CatalogError && error.code === "invalid") return unreadyOf(server);
-    throw error;
+  for (const path of checks) {
+    const signal = AbortSignal.timeout(reachMsMax);
+    const response = await fetch(`${server}${path}`, { signal });
+    const body = await response.text();
+    if (response.status !== 503) continue;
+    throw new CatalogError("unavailable", `the command is done, but ${messageIn(body)}`);
   }
-  const stuck = Object.entries(status.views).flatMap(([view, { position, stalled, error }]) =>
-    error === undefined && !stalled
-      ? []
-      : [
-          `view "${view}" is stuck at position ${position} behind the log: ${error ?? "no progress"}`,
-        ],
-  );
-  return stuck.length === 0 ? undefined : stuck.join("; ");
+  return code;
 }
 
-/** The message of the readiness check, which needs no privilege; undefined if the service is ready. */
-async function unreadyOf(server: string): Promise<string | undefined> {
-  const signal = AbortSignal.timeout(reachMsMax);
-  const response = await fetch(`${server}/health/ready`, { signal });
-  if (response.status !== 503) return undefined;
-  const { message } = (await response.json()) as { readonly message: string };
-  return message;
+/** The message of an error response; the text of a proxy that sends another form. */
+function messageIn(body: string): string {
+  try {
+    return String((JSON.parse(body) as { readonly message?: unknown }).message);
+  } catch {
+    return `the service is not healthy: ${body.slice(0, 200)}`;
+  }
 }

@@ -19,7 +19,7 @@ import { addOutputFlags, formatsWithoutUrns, type OutputFormat } from "../termin
 export const exitCodesHelp = `
 Exit codes:
   ${exitCodes.done}  done; of serve: stopped by a signal
-  ${exitCodes.failed}  failed, or some of the records did, or a view of the service is stuck
+  ${exitCodes.failed}  failed, or some of the records did, or the service is not healthy
   ${exitCodes.usage}  not run: the command line, a setting, or what one of them names is wrong
   ${exitCodes.interrupted}  ended by Ctrl-C; the message names the command that resumes or reverts`;
 
