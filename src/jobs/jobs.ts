@@ -267,7 +267,7 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
         if (closing) throw new CatalogError("unavailable", "the service is stopping");
         if (running.size >= runningMax) {
           throw new CatalogError("rate_limited", `${running.size} jobs are running`, {
-            hint: "Wait until one of them has ended, or cancel one; listJobs names them",
+            hint: "Wait until one of them has ended, or cancel one; annals jobs (listJobs) names them",
           });
         }
         const actor = caller.actor ?? parts.systemActor;
@@ -320,7 +320,7 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
 
 export const unknownJob = (id: string): CatalogError =>
   new CatalogError("not_found", `job "${id.slice(0, 120)}" does not exist`, {
-    hint: "POST /operations?action=listJobs lists them",
+    hint: "annals jobs, or POST /operations?action=listJobs, lists them",
   });
 
 const runsElsewhere = (id: string): CatalogError =>

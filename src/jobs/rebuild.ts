@@ -46,7 +46,7 @@ export function createRebuilds(parts: RebuildParts) {
   function requireNone(): void {
     if (underWay === 0) return;
     throw new CatalogError("conflict", "views are being rebuilt", {
-      hint: "Wait for the running rebuild job; listJobs names it",
+      hint: "Wait for the running rebuild job; annals jobs (listJobs) names it",
     });
   }
 

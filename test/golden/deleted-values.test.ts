@@ -20,7 +20,7 @@ test("version 0 of a deleted aspect is answered as deleted, with the versions th
     expect(await read("tagProperties", 0)).toMatchObject(message(deleted));
     expect(await read("tagProperties", -1)).toMatchObject(message(deleted));
     expect(await read("tagProperties", 3)).toMatchObject(
-      message(`"tagProperties" of "${urn}" has no version 3`),
+      message(`"tagProperties" of "${urn}" has no version 3. It has versions 1 to 2`),
     );
     expect((await read("tagProperties", 2)).status).toBe(200);
     expect((await read("status", 0)).body.message).toMatch(/was deleted.*by version: version 1$/);

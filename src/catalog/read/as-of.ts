@@ -180,15 +180,21 @@ async function rejectFuture({ log, now }: PastTools, point: AsOfPoint): Promise<
     throw new CatalogError(
       "invalid",
       `position ${point.position} is not in the log, which ends at ${head}`,
-      { hint: "Send an X-Annals-Position from a response of this service" },
+      { hint: `Send a position of at most ${head}, such as an X-Annals-Position` },
     );
   }
   const time = now();
   if (point.time <= time) return;
-  throw new CatalogError("invalid", `the time ${point.time} is in the future: it is ${time}`, {
-    hint: "Omit it to read the current state",
-  });
+  throw new CatalogError(
+    "invalid",
+    `the time ${instant(point.time)} is in the future: the service's clock says ${instant(time)}`,
+    { hint: "Omit it to read the current state" },
+  );
 }
+
+/** ISO text of epoch milliseconds; the number for a time that no date has. */
+const instant = (time: number): string =>
+  Math.abs(time) <= 8.64e15 ? new Date(time).toISOString() : String(time);
 
 /** A stream without its first records would fold to a wrong state. */
 async function rejectTrimmed(log: PastTools["log"], urn: string): Promise<void> {

@@ -104,9 +104,12 @@ export function createReads(dependencies: Dependencies): Reads {
   async function noVersion(urn: string, name: string, version: number): Promise<CatalogError> {
     const last = (await readOne(urn)).aspects.get(name);
     if (version > 0 || !last?.removed) {
-      return new CatalogError("not_found", `"${name}" of "${urn}" has no version ${version}`);
+      const message = `"${name}" of "${urn}" has no version ${version}`;
+      return new CatalogError("not_found", message, {
+        ...(last !== undefined && { hint: `It has ${versionsUpTo(last.version)}` }),
+      });
     }
-    const values = last.version === 1 ? "version 1" : `versions 1 to ${last.version}`;
+    const values = versionsUpTo(last.version);
     return new CatalogError("not_found", `"${name}" of "${urn}" was deleted`, {
       hint: `Earlier values can be read by version: ${values}`,
     });
@@ -258,3 +261,5 @@ function selected(
   }
   return found;
 }
+
+const versionsUpTo = (last: number): string => (last === 1 ? "version 1" : `versions 1 to ${last}`);

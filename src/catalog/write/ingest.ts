@@ -255,7 +255,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     const reason = await dependencies.parkedFor(urn);
     if (reason === undefined) return actual;
     throw new CatalogError("conflict", `"${urn}" is parked in the aspect view: ${reason}`, {
-      hint: "Retry or drop the parked record before writing again: POST /operations?action=listParked",
+      hint: "Retry or drop the parked record before writing again: annals parked, or POST /operations?action=listParked",
     });
   }
 

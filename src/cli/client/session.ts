@@ -5,6 +5,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type AnnalsClient, createAnnalsClient } from "../../client/client.ts";
 import { defaultOf, variableOf } from "../../config/settings.ts";
+import { ownCommand } from "../../lib/command-hint.ts";
 import { type CommandOutput, commandOutput } from "../terminal/output.ts";
 import { addOutputFlags, type OutputFlags, type OutputFormat } from "../terminal/output-flags.ts";
 import { interrupted } from "../terminal/signals.ts";
@@ -45,6 +46,12 @@ export function serverUrl(given: string): string {
     throw new InvalidArgumentError("It is a URL like http://127.0.0.1:8080.");
   }
   return given.replace(/\/+$/, "");
+}
+
+/** A command for messages, with the server of the session unless the command finds it without a flag. */
+export function commandOnServer(command: string, { connection: { server } }: Session): string {
+  const flag = connectionOf({}).server === server ? "" : ` --server ${server}`;
+  return ownCommand(`${command}${flag}`);
 }
 
 /** Connects, after the service has answered. Throws CatalogError when it does not. */

@@ -5,9 +5,8 @@ import { text } from "node:stream/consumers";
 import { parse } from "yaml";
 import { AnnalsError, type components, dataOf } from "../../../client/client.ts";
 import { jsonDiff } from "../../../core/patch/json-diff.ts";
-import { ownCommand } from "../../../lib/command-hint.ts";
 import { aspectsOf, entityTypeIn, requireAspect, requireEntity } from "../../client/model.ts";
-import type { Session } from "../../client/session.ts";
+import { commandOnServer, type Session } from "../../client/session.ts";
 import { isSystemError, UsageError } from "../../failure.ts";
 import { ask } from "../../terminal/prompt.ts";
 import { readAspects, readVersion } from "./get.ts";
@@ -95,6 +94,7 @@ export async function patch(
       urns: [urn],
       table: `would send to ${aspectName} of ${urn}:\n${JSON.stringify(value, undefined, 2)}`,
     });
+    session.terminal.note(notSent);
     return;
   }
   await write(session, aspect, { changeType: "PATCH", value, ...conditionOf(flags) });
@@ -167,7 +167,8 @@ export async function remove(
   const { position } = session.client;
   await session.print({ value: { ...plan, position }, urns: [urn], table: `done: ${plan.text}` });
   if (!hard && !references && found.length === 0) {
-    session.terminal.note(`undo: ${ownCommand(`put '${urn}' status --value '{"removed":false}'`)}`);
+    const command = `put '${urn}' status --value '{"removed":false}'`;
+    session.terminal.note(`undo: ${commandOnServer(command, session)}`);
   }
 }
 
@@ -224,7 +225,10 @@ async function preview(session: Session, aspect: Aspect, after: unknown): Promis
       ? "no change"
       : `would change ${urn}:\n${diffText({ [aspectName]: before }, operations, session)}`;
   await session.print({ value: { dryRun: true, operations }, urns: [urn], table });
+  session.terminal.note(notSent);
 }
+
+const notSent = "nothing was sent: the service validates a value only when it is written";
 
 async function currentValue(session: Session, urn: string, aspectName: string): Promise<unknown> {
   try {
@@ -250,7 +254,7 @@ async function write(session: Session, aspect: Aspect, change: Write): Promise<v
     urns: [urn],
     table: `wrote ${aspectName} of ${urn} at position ${position}`,
   });
-  session.terminal.note(`undo: ${ownCommand(`runs rollback ${runId}`)}`);
+  session.terminal.note(`undo: ${commandOnServer(`runs rollback ${runId}`, session)}`);
 }
 
 /** Writes under a run id of its own, so that `annals runs rollback` reverts the write. */
