@@ -176,7 +176,7 @@ async function requestOf(question: SearchQuery, kinds: readonly string[]): Promi
       request = asked;
       return { hits: { hits: [] } } as unknown as Response;
     },
-    frozen: () => Promise.reject(new Error("the page is too deep")),
+    atPointInTime: () => Promise.reject(new Error("the page is too deep")),
   };
   const scope = await scopeQuery(question, kinds, indices);
   await findPage(indices, scope, question, {

@@ -1,6 +1,6 @@
 /**
- * Evaluates expressions and conditions (search.ts) for one document. Pure. Every store must give the
- * same results; the catalog uses this code to explain why a document matched.
+ * Evaluates expressions and conditions (search.ts) for one document. Pure. Every store must give
+ * the same results; the catalog uses this code to explain why a document matched.
  *
  * A lone surrogate counts as U+FFFD on both sides, because stores only store valid Unicode.
  */
@@ -15,23 +15,23 @@ import type {
 } from "./search.ts";
 import { containsOneOf, endsWithOneOf, equalsOneOf, startsWithOneOf } from "./text-sets.ts";
 
-/** How a value matched: by a word, the beginning of a word, the whole value, …, or a filter. */
+/** The match of a value: a word, a prefix of a word, a phrase, …; `value` for a condition. */
 type MatchKind = "word" | "prefix" | "phrase" | "whole" | "beginning" | "value";
 
 export interface Match {
   readonly field: string;
-  /** As the aspect has it; a value of a condition as text. */
+  /** The unchanged text of the aspect, or the value that a condition matched, as text. */
   readonly value: string;
   readonly how: MatchKind;
-  /** Its own score; a sum or maximum of these is the document's score. */
+  /** The score of this match; the document's score is a sum or maximum of such scores. */
   readonly score: number;
 }
 
 interface Evaluation {
   readonly score: number;
   /**
-   * All matches, in the order of the expression and of the document's texts; of `preferred` only the
-   * one that counted. A value may occur several times.
+   * All matches, in the order of the expression and of the document's texts. Of `preferred` only
+   * the member with the greatest score counts. A value may occur several times.
    */
   readonly matches: readonly Match[];
 }
@@ -74,7 +74,7 @@ export function evaluate(expression: Expression, document: SearchDocument): Eval
     case "prefer": {
       const base = evaluate(expression.base, document);
       if (base === undefined) return undefined;
-      const preferred = preference(expression.preferred, document);
+      const preferred = bestPreferred(expression.preferred, document);
       return {
         score: base.score + (preferred?.score ?? 0),
         matches: [...base.matches, ...(preferred?.matches ?? [])],
@@ -99,7 +99,7 @@ export function holds(condition: Condition, { values }: Pick<SearchDocument, "va
   }
 }
 
-/** A condition about single values of a field. */
+/** A condition that tests each value of a field by itself. */
 export type ValueCondition = Extract<Condition, { kind: "equal" | "like" | "range" }>;
 
 /** True if a single value fulfils the condition. */
@@ -128,7 +128,7 @@ function testOf(condition: ValueCondition): ValueTest {
       return (value) => isLike(String(value).toWellFormed().toLowerCase());
     }
     case "range":
-      return (value) => liesWithin(wellFormed(value), condition);
+      return (value) => isInRange(wellFormed(value), condition);
   }
 }
 
@@ -139,7 +139,7 @@ const likes = {
   ends: endsWithOneOf,
 };
 
-/** The values of a field by its own name; "constructor" is no field unless the document has it. */
+/** The values of a field. Ignores inherited properties such as "constructor". */
 export const fieldValues = (
   values: SearchDocument["values"],
   field: string,
@@ -162,7 +162,7 @@ function hasWord(words: readonly string[], { word, prefix }: WordChoice): boolea
   });
 }
 
-/** A phrase without words is in no text. */
+/** An empty phrase matches nothing. */
 function hasPhrase(words: readonly string[], phrase: readonly string[]): boolean {
   const [first, ...rest] = phrase.map((word) => word.toWellFormed());
   if (first === undefined) return false;
@@ -212,8 +212,8 @@ const greatest = (held: readonly Evaluation[]): Evaluation => ({
   matches: held.flatMap(({ matches }) => matches),
 });
 
-/** The one of the preferences that counts; the first among equals. */
-function preference(
+/** The member of `preferred` with the greatest score; the first one of equal ones. */
+function bestPreferred(
   preferred: Extract<Expression, { kind: "prefer" }>["preferred"],
   document: SearchDocument,
 ): Evaluation | undefined {
@@ -227,7 +227,7 @@ function preference(
   return counted;
 }
 
-/** The values that fulfilled conditions; negated conditions have none. */
+/** The values that fulfil the condition; none for a negated one. */
 function valuesOf(condition: Condition, document: SearchDocument): readonly Match[] {
   switch (condition.kind) {
     case "every":
@@ -251,8 +251,8 @@ function valuesOf(condition: Condition, document: SearchDocument): readonly Matc
 const wellFormed = (value: FieldValue): FieldValue =>
   typeof value === "string" ? value.toWellFormed() : value;
 
-/** One value must be between all ends; a boolean never is. */
-function liesWithin(
+/** True if a single value is within all bounds; a boolean never is. */
+function isInRange(
   value: FieldValue,
   { above, from, to, below }: Extract<Condition, { kind: "range" }>,
 ): boolean {

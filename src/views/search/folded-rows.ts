@@ -11,7 +11,7 @@ import type { FoldedRows, RowShape } from "../../projector/verify/view-rows.ts";
 import type { SearchDocument } from "./search.ts";
 import { encodeDocument } from "./stored-document.ts";
 
-/** `indexed`: true if the index has it; only some stores can check that. */
+/** `indexed`: true if the index has the document; only some stores check it. */
 export const searchRowShape: RowShape = {
   names: ["aspect", "indexed", "document"],
   keys: 1,

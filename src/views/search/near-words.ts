@@ -2,9 +2,9 @@
  * Near words: words of the documents that a misspelled word of a query may mean. A near word
  *
  *   - has the same first character as the word of the query,
- *   - differs by one edit, or by two if the word of the query has eight or more characters: insertion,
- *     deletion or replacement of a character, or a swap of two neighbours; no character is edited
- *     twice (optimal string alignment),
+ *   - differs by one edit, or by two if the word of the query has eight or more characters. Edits
+ *     are insertion, deletion and replacement of a character, and the transposition of two adjacent
+ *     ones; no character is edited twice (optimal string alignment),
  *   - is in a document that has one of the entity types of the query and fulfils its condition.
  *
  * A word that begins a word of such a document is not misspelled and has no near words. The nearest
@@ -15,37 +15,39 @@ export interface NearWord {
   readonly word: string;
   /** Edits: 1 or 2. */
   readonly distance: number;
-  /** How many documents of the query's types that fulfil its condition have the word. */
+  /** Number of documents with the word, of the query's types and condition. */
   readonly documents: number;
 }
 
-/** The most near words of one word. */
+/** Maximum number of near words of one word. */
 const nearWordsMax = 3;
 
 /** Shorter and longer words have no near words. */
 const CHARACTERS_MIN = 4;
 const UNITS_MAX = 64;
-/** Words of so many characters may have two edits, shorter ones one. */
+/** Minimum length of a word that may have two edits; a shorter one may have one. */
 const TWO_EDITS_MIN = 8;
 
-/** Edits between the beginning of a text and each beginning of a word. */
+/** A row of the edit distance matrix: from one prefix of a text to each prefix of the word. */
 interface Row {
-  /** Where the beginning of the text ends, and its last character. */
+  /** The end of the text's prefix in UTF-16 units, and its last character. */
   readonly end: number;
   readonly point: number;
   readonly edits: readonly number[];
-  /** The least of the edits; further characters do not lessen it. */
+  /** The minimum of the row: a lower bound for all longer prefixes. */
   readonly least: number;
 }
 
-/** Compares a word with others. Texts that begin like the text before are compared faster. */
+/**
+ * Computes distances from one word. Reuses the rows of the prefix shared with the previous text.
+ */
 export class NearTest {
   /** The first character of the word. */
   readonly first: string;
-  /** The most edits; 0 if the word has no near words. */
+  /** Maximum distance; 0 if the word has no near words. */
   readonly editsMax: number;
   private readonly points: readonly number[];
-  /** The rows of the text before, up to the first that has too many edits. */
+  /** The rows of the previous text, up to the first one over `editsMax`. */
   private readonly rows: Row[];
   private before = "";
 
@@ -58,7 +60,7 @@ export class NearTest {
     this.rows = [{ end: 0, point: 0, edits: [0, ...this.points.map((_, n) => n + 1)], least: 0 }];
   }
 
-  /** The edits to another word; undefined if that is not near, or is the word itself. */
+  /** The distance to another word; undefined if it is over `editsMax` or 0. */
   distance(other: string): number | undefined {
     const { points, editsMax, first, rows } = this;
     if (editsMax === 0 || !other.startsWith(first)) return undefined;
@@ -98,7 +100,7 @@ export class NearTest {
   }
 }
 
-/** The near words among some, in order. */
+/** The first near words in order. */
 export const nearest = (words: Iterable<NearWord>): readonly NearWord[] =>
   [...words]
     .filter(({ documents }) => documents > 0)

@@ -15,17 +15,17 @@ export type FieldValue = string | number | boolean;
 
 /** A text of a document that queries search for words. */
 export interface DocumentText {
-  /** The index field that it is the value of. */
+  /** The field in `values` that has this text. */
   readonly field: string;
   /** Unchanged from the aspect; matches show it. */
   readonly value: string;
-  /** The value in lower case and without accents, which `whole` expressions compare with. */
+  /** The value in lower case and without accents; `whole` expressions compare it. */
   readonly folded: string;
   /** Lower-case words in order; letters, digits and non-ASCII characters only. */
   readonly words: readonly string[];
   /** Weight of the field in this document: a multiple of 1/64. */
   readonly boost: number;
-  /** True if autocomplete suggests it. */
+  /** True if autocomplete suggests the text. */
   readonly suggested: boolean;
 }
 
@@ -33,8 +33,8 @@ export interface SearchDocument {
   readonly urn: string;
   readonly entityType: string;
   /**
-   * Values by index field, for filters, facets and sorting. A field without values is absent. `urn`,
-   * `_entityType` and `removed` are fields, too.
+   * Values by index field, for filters, facets and sorting. A field without values is absent.
+   * `urn`, `_entityType` and `removed` are fields, too.
    */
   readonly values: Readonly<Record<string, readonly FieldValue[]>>;
   readonly texts: readonly DocumentText[];
@@ -47,8 +47,8 @@ export type SearchWrite =
       readonly position: Position;
       readonly urn: string;
       /**
-       * May be built at each access, so that a store that takes documents one by one never holds all
-       * of a batch. May throw; then the store must not apply any write of the batch.
+       * May be a getter that builds the document at each access, so that a store need not hold all
+       * documents of a batch. If it throws, the store must not apply any write of the batch.
        */
       readonly document: SearchDocument;
     }
@@ -56,7 +56,7 @@ export type SearchWrite =
   | { readonly op: "remove"; readonly position: Position; readonly urn: string };
 
 export interface SearchSink extends Sink<SearchWrite> {
-  /** Applies writes that are due with a batch before that is applied; the checkpoint stays. */
+  /** Applies writes ahead of their batch; the checkpoint does not move. */
   amend(writes: readonly SearchWrite[]): Promise<void>;
   /**
    * A page of the entities of a type whose documents have a value of one of the fields. `from`: the
@@ -129,8 +129,8 @@ export interface WordChoice {
  *   equal       a value is one of `values`, with the same type; texts are case-sensitive
  *   like        a value as lower-case text (numbers as in JSON, true, false) equals, contains,
  *               starts with or ends with one of `texts`, which are in lower case
- *   range       a value is within all present ends: numbers with numbers, texts with texts by UTF-16
- *               code unit; a boolean never is
+ *   range       a value is within all given bounds: compares numbers with numbers, and texts with
+ *               texts by UTF-16 code unit; a boolean never is
  *   exists      the field has a value
  *   every, any, not   combinations of conditions; an empty `every` holds, an empty `any` does not
  */
@@ -164,9 +164,9 @@ export interface Scope {
 }
 
 /**
- * A sort criterion. Numbers and booleans are ordered by size, texts in lower case by UTF-16 code unit;
- * ascending, numbers come before texts. A document with several values sorts by the least of them if
- * ascending, by the greatest if descending. Documents without a value always come last.
+ * A sort criterion. Numbers and booleans are ordered by size, texts in lower case by UTF-16 code
+ * unit; ascending, numbers come before texts. A document with several values sorts by the least of
+ * them if ascending, by the greatest if descending. Documents without a value always come last.
  */
 export interface SortBy {
   readonly field: string;
@@ -182,11 +182,13 @@ export interface FrequentValues {
   readonly limit: number;
 }
 
-/** Counts of these combinations, in their order. Combinations that no document has are omitted. */
+/** Counts the combinations in `named`, in their order; omits those that no document has. */
 export interface NamedValues {
   /** Values as texts, one for each element of `among`; combinations are distinct. */
   readonly named: readonly (readonly string[])[];
-  /** At least one element. The n-th value of a combination may be in any field of the n-th element. */
+  /**
+   * Fields by index: any field of the n-th element may have the n-th value. At least one element.
+   */
   readonly among: readonly (readonly string[])[];
 }
 
@@ -212,7 +214,9 @@ export interface SearchQuery extends Scope {
  */
 export type Cursor = readonly (FieldValue | null)[];
 
-/** Cursor of a urn in an unsorted query for all documents: all scores are 1, so urns give the order. */
+/**
+ * Cursor of a urn in an unsorted query for all documents: all scores are 1, so urns give the order.
+ */
 export const cursorOfUrn = (urn: string): Cursor => [1, urn];
 
 export interface Hit {
@@ -229,17 +233,22 @@ export interface FacetValue {
 
 export interface SearchResult {
   readonly hits: readonly Hit[];
-  /** Number of documents of the scope, whatever `after` is. */
+  /** Number of documents of the scope, independent of `after`. */
   readonly total: number;
   /** In the order of the query's facets; over the whole scope. */
   readonly facets: readonly (readonly FacetValue[])[];
-  /** For each of `nearWordsOf`, nearest first. Absent without `nearWordsOf`, and if there are matches. */
+  /**
+   * For each of `nearWordsOf`, nearest first. Absent without `nearWordsOf`, and if there are
+   * matches.
+   */
   readonly nearWords?: readonly (readonly NearWord[])[] | undefined;
   /** The result covers every record up to this position. */
   readonly position: Position;
 }
 
-/** One level of a tree of paths. Paths join folder names with a separator; names are never empty. */
+/**
+ * One level of a tree of paths. Paths join folder names with a separator; names are never empty.
+ */
 export interface FolderQuery extends Scope {
   /** The field whose values are paths: `<separator>a<separator>b`. */
   readonly field: string;
@@ -259,7 +268,7 @@ export interface Folder {
 export interface FolderResult {
   /** Most documents first; equal counts are ordered by name (UTF-16 code units). */
   readonly folders: readonly Folder[];
-  /** Distinct documents in all of them. */
+  /** Number of distinct documents in all folders of the level. */
   readonly total: number;
   readonly position: Position;
 }

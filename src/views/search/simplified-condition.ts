@@ -1,6 +1,6 @@
 /**
- * The same condition in fewer parts: a thousand criteria of one field become one with a thousand
- * texts, which costs a store hardly more than one with a single text.
+ * Rewrites a condition to fewer parts: a thousand conditions on one field become one with a
+ * thousand values, which takes a store hardly longer than one with a single value.
  */
 import type { Condition } from "./search.ts";
 
@@ -19,7 +19,7 @@ export function simplifiedCondition(condition: Condition): Condition {
   }
 }
 
-/** None of several holds: that is one `not`, in which they can be put together. */
+/** Merges negations by De Morgan's law: several `not` become one `not` of an `any`. */
 function everyOf(all: readonly Condition[]): Condition {
   const parts = all.flatMap((one) => (one.kind === "every" ? one.every : [one]));
   const without = parts.flatMap((one) => (one.kind === "not" ? [one.not] : []));
@@ -39,7 +39,7 @@ function anyOf(all: readonly Condition[]): Condition {
     else if (one.kind === "like") listed(like, `${one.how} ${one.field}`).push(one);
     else others.push(one);
   }
-  const together = [
+  const merged = [
     ...Array.from(equal.values(), ([first, ...rest]) =>
       first === undefined || rest.length === 0
         ? first
@@ -51,7 +51,7 @@ function anyOf(all: readonly Condition[]): Condition {
         : { ...first, texts: [first, ...rest].flatMap(({ texts }) => texts) },
     ),
   ].filter((one) => one !== undefined);
-  const any = [...together, ...others];
+  const any = [...merged, ...others];
   return only(any) ?? { kind: "any", any };
 }
 

@@ -1,7 +1,7 @@
 /**
- * A document as stores keep it: what search.ts says, in fewer characters. A text is mostly a
- * value that is there already, its folded form that value in lower case, and of a description the
- * words are the text.
+ * The compact JSON of a document in the stores. It omits what follows from other members: most
+ * texts are also values, most folded forms are the text in lower case, and the words of many texts
+ * are its folded form.
  */
 import { CatalogError } from "../../core/errors.ts";
 import { ownCommand } from "../../lib/command-hint.ts";
@@ -10,11 +10,11 @@ import type { DocumentText, FieldValue, SearchDocument } from "./search.ts";
 
 type StoredText = readonly [
   field: string,
-  /** Or its place among the field's values. */
+  /** The text, or its index in the values of the field. */
   value: string | number,
-  /** Or how it follows from the value. */
+  /** The folded text, or its derivation from the value. */
   folded: string | typeof SAME | typeof LOWER_CASE,
-  /** With spaces between, which no word has; or how they follow from the folded form. */
+  /** The words, separated by spaces, or their derivation from the folded text. */
   words: string | typeof SAME,
   boost: number,
   suggested: 0 | 1,
@@ -41,14 +41,14 @@ export function encodeDocument({ entityType, values, texts }: SearchDocument): s
 /** The index of a value in the list of its field, or -1. */
 type IndexOf = (field: string, value: string) => number;
 
-/** Lists up to this length are scanned; longer ones get a map. */
-const scannedMax = 16;
+/** Longer lists get a map. */
+const LINEAR_SCAN_MAX = 16;
 
 function createIndexes(values: SearchDocument["values"]): IndexOf {
   const maps = new Map<string, ReadonlyMap<FieldValue, number>>();
   return (field, value) => {
     const list = fieldValues(values, field);
-    if (list.length <= scannedMax) return list.indexOf(value);
+    if (list.length <= LINEAR_SCAN_MAX) return list.indexOf(value);
     let map = maps.get(field);
     if (map === undefined) {
       map = new Map(list.map((one, index) => [one, index]));
@@ -74,7 +74,7 @@ function encodeText(
   ];
 }
 
-/** Throws `unavailable` when it is damaged: stores do not see that in a text. */
+/** Throws `unavailable` for a damaged document: stores do not validate the JSON. */
 export function decodeDocument(urn: string, json: string): SearchDocument {
   return readStored(json, ([entityType, values, texts]) => {
     return { urn, entityType, values, texts: texts.map((text) => decodeText(text, values)) };
@@ -82,10 +82,11 @@ export function decodeDocument(urn: string, json: string): SearchDocument {
 }
 
 /**
- * The same, decoded lazily: most hits of a large page need only the urn. The decoded form is held
- * weakly, because that of a wide table takes megabytes. `json`: "" if only the urn was read.
+ * Decodes the document at the first access: most callers need only the urns of a large page. A weak
+ * reference holds the decoded document, which takes megabytes for a wide table. `json`: "" if only
+ * the urn was read.
  */
-export function decodeLater(urn: string, json: string): SearchDocument {
+export function decodeLazily(urn: string, json: string): SearchDocument {
   if (json === "") return { urn, entityType: "", values: {}, texts: [] };
   let decoded: WeakRef<SearchDocument> | undefined;
   const whole = (): SearchDocument => {

@@ -1,11 +1,11 @@
 /**
- * Tests whether a text equals, begins with, ends with or contains one of many others. The cost hardly
- * grows with their number. Texts are compared by UTF-16 code unit.
+ * Multi-pattern tests: a text equals, starts with, ends with or contains one of many patterns. The
+ * time hardly depends on the number of patterns. Texts are compared by UTF-16 code unit.
  */
 type TextTest = (text: string) => boolean;
 
-/** Up to so many texts are tried one by one. */
-const triedMax = 8;
+/** Maximum number of patterns that are compared one by one. */
+const LINEAR_SCAN_MAX = 8;
 
 export function equalsOneOf(texts: readonly string[]): TextTest {
   const set = new Set(texts);
@@ -13,24 +13,24 @@ export function equalsOneOf(texts: readonly string[]): TextTest {
 }
 
 export function startsWithOneOf(texts: readonly string[]): TextTest {
-  if (texts.length <= triedMax) return (text) => texts.some((one) => text.startsWith(one));
+  if (texts.length <= LINEAR_SCAN_MAX) return (text) => texts.some((one) => text.startsWith(one));
   const beginnings = shortest(texts);
   return (text) => beginsAt(text, 0, beginnings);
 }
 
 export function endsWithOneOf(texts: readonly string[]): TextTest {
-  if (texts.length <= triedMax) return (text) => texts.some((one) => text.endsWith(one));
+  if (texts.length <= LINEAR_SCAN_MAX) return (text) => texts.some((one) => text.endsWith(one));
   const begins = startsWithOneOf(texts.map(reversed));
   return (text) => begins(reversed(text));
 }
 
-/** Length of the n-grams that rule out indexes where no text begins. */
-const gramMax = 4;
+/** Maximum length of the n-grams that exclude indexes at which no pattern begins. */
+const GRAM_LENGTH_MAX = 4;
 
 export function containsOneOf(texts: readonly string[]): TextTest {
-  if (texts.length <= triedMax) return (text) => texts.some((one) => text.includes(one));
+  if (texts.length <= LINEAR_SCAN_MAX) return (text) => texts.some((one) => text.includes(one));
   const sorted = shortest(texts);
-  const size = sorted.reduce((least, { length }) => Math.min(least, length), gramMax);
+  const size = sorted.reduce((least, { length }) => Math.min(least, length), GRAM_LENGTH_MAX);
   const grams = new Set(sorted.map((one) => one.slice(0, size)));
   return (text) => {
     for (let at = 0; at + size <= text.length; at++) {
@@ -42,7 +42,7 @@ export function containsOneOf(texts: readonly string[]): TextTest {
 
 const reversed = (text: string): string => text.split("").reverse().join("");
 
-/** Sorted, without those that begin with another: what begins with them begins with that. */
+/** Sorts patterns and drops each one that starts with another pattern. */
 function shortest(texts: readonly string[]): readonly string[] {
   const kept: string[] = [];
   for (const text of texts.toSorted()) {
@@ -53,8 +53,8 @@ function shortest(texts: readonly string[]): readonly string[] {
 }
 
 /**
- * True if one of the texts begins at an index. Only the last one that does not sort behind the rest of
- * the text can: a text between the two would begin with it.
+ * True if a pattern begins at the index. The only candidate is the last pattern that does not sort
+ * after the rest of the text, because no pattern is a prefix of another.
  */
 function beginsAt(text: string, at: number, sorted: readonly string[]): boolean {
   const rest = at === 0 ? text : text.slice(at);

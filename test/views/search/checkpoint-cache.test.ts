@@ -66,8 +66,8 @@ async function createSteady() {
 describe("a checkpoint cache", () => {
   test("concurrent queries share one read of the checkpoint", async () => {
     const { server, known, before } = await createSteady();
-    const first = known.ask(server.question);
-    const others = Array.from({ length: 8 }, () => known.ask(server.question));
+    const first = known.run(server.question);
+    const others = Array.from({ length: 8 }, () => known.run(server.question));
     await server.answer();
     for (const answer of await Promise.all([first, ...others])) {
       expect(answer).toEqual({ asked: 1, saw: 1 });
@@ -78,11 +78,11 @@ describe("a checkpoint cache", () => {
 
   test("a query that comes after a read of the checkpoint starts another read", async () => {
     const { server, known } = await createSteady();
-    const alone = known.ask(server.question);
+    const alone = known.run(server.question);
     // The checkpoint of the first query is read; the query itself still waits.
     await server.answer(1);
     server.set(2);
-    const late = known.ask(server.question);
+    const late = known.run(server.question);
     await server.answer();
     expect(await late).toEqual({ asked: 2, saw: 2 });
     await alone;
@@ -94,7 +94,7 @@ describe("a checkpoint cache", () => {
     let at = 1;
     for (let n = 0; n < 400; n++) {
       const from = at;
-      const question = known.ask(server.question);
+      const question = known.run(server.question);
       void question.then((answer) => answers.push({ ...answer, from }));
       if (n % 3 === 0) await server.answer(1 + (n % 5));
       if (n % 7 === 0) server.set(++at);
@@ -109,11 +109,11 @@ describe("a checkpoint cache", () => {
   test("a failed read of the checkpoint fails its queries, and no later ones", async () => {
     const { server, known } = await createSteady();
     server.fail(new Error("gone"));
-    const failed = Promise.allSettled([known.ask(server.question), known.ask(server.question)]);
+    const failed = Promise.allSettled([known.run(server.question), known.run(server.question)]);
     await server.answer();
     expect((await failed).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
     server.fail(undefined);
-    const question = known.ask(server.question);
+    const question = known.run(server.question);
     await server.answer();
     expect(await question).toEqual({ asked: 1, saw: 1 });
   });
@@ -125,11 +125,11 @@ describe("a checkpoint cache", () => {
       if (asked.at === 1) throw new Error("an index is gone");
       return answer;
     };
-    const settled = Promise.allSettled([known.ask(lost)]);
+    const settled = Promise.allSettled([known.run(lost)]);
     await server.answer();
     expect((await settled)[0]?.status).toBe("rejected");
     server.set(2);
-    const answer = known.ask(lost);
+    const answer = known.run(lost);
     await server.answer();
     expect(await answer).toEqual({ asked: 2, saw: 2 });
   });

@@ -1,89 +1,90 @@
 /**
- * Optimistic cache of the view's checkpoint, for queries. A query uses the cached state, and a request
- * in parallel checks that it is still current; otherwise the query is repeated. Concurrent queries share
- * one such request, which is sent when the first of them has its result, or at once for a single one.
+ * Optimistic cache of the view's checkpoint, for queries. A query runs with the cached state, while
+ * another request reads the current one. If they differ, the query runs again with the current
+ * state. Concurrent queries share one request. It is sent when the first query has its result, or
+ * at once if no other query runs.
  */
-interface KnownState<S> {
-  /** Runs a query with a state that was current when the query came, or later. */
-  ask<T>(question: (state: S) => Promise<T>): Promise<T>;
-  /** The state now. */
+interface CheckpointCache<S> {
+  /** Runs a query with the state as of the call, or a later one. */
+  run<T>(query: (state: S) => Promise<T>): Promise<T>;
+  /** Reads the current state. */
   read(): Promise<S>;
 }
 
-/** One request of the state, shared by all queries before it was sent. */
-interface Asking<S> {
+/** A request for the state. All queries that start before it is sent share it. */
+interface StateRequest<S> {
   readonly state: Promise<S>;
-  /** May be called again. */
-  leave(): void;
+  /** Idempotent. */
+  send(): void;
 }
 
-export function createCheckpointCache<S>(load: () => Promise<S>): KnownState<S> {
-  let gathering: Asking<S> | undefined;
-  /** The last request that left; settles as an empty promise. */
-  let onItsWay: Promise<unknown> | undefined;
-  let underWay = 0;
-  /** As text; whether it was the same twice in a row. */
-  let known: { readonly state: S; readonly text: string; readonly steady: boolean } | undefined;
+export function createCheckpointCache<S>(load: () => Promise<S>): CheckpointCache<S> {
+  let pending: StateRequest<S> | undefined;
+  /** The last request that was sent; never rejects. */
+  let inFlight: Promise<unknown> | undefined;
+  let running = 0;
+  /** `text`: the state as JSON. `stable`: the load before returned the same state. */
+  let cached: { readonly state: S; readonly text: string; readonly stable: boolean } | undefined;
 
-  async function loaded(): Promise<S> {
+  async function loadAndCache(): Promise<S> {
     const state = await load();
     const text = JSON.stringify(state);
-    known = { state, text, steady: text === known?.text };
+    cached = { state, text, stable: text === cached?.text };
     return state;
   }
 
-  function gather(): Asking<S> {
+  function createRequest(): StateRequest<S> {
     const { promise, resolve } = Promise.withResolvers<S>();
-    // The sharing queries handle a failure, some of them later.
+    // Each query handles the rejection when it awaits the state.
     promise.catch(() => {});
-    const asking: Asking<S> = {
+    const request: StateRequest<S> = {
       state: promise,
-      leave() {
-        if (gathering !== asking) return;
-        gathering = undefined;
-        const state = loaded();
+      send() {
+        if (pending !== request) return;
+        pending = undefined;
+        const state = loadAndCache();
         resolve(state);
-        const own = state.then(
+        const settled = state.then(
           () => {},
           () => {},
         );
-        onItsWay = own;
-        void own.then(() => {
-          if (onItsWay === own) onItsWay = undefined;
+        inFlight = settled;
+        void settled.then(() => {
+          if (inFlight === settled) inFlight = undefined;
         });
       },
     };
-    return asking;
+    return request;
   }
 
-  /** A request in flight may be too old for this query. */
-  function join(): Asking<S> {
-    gathering ??= gather();
-    return gathering;
+  /** Joins the request that is not sent yet: the result of one in flight may be too old. */
+  function joinRequest(): StateRequest<S> {
+    pending ??= createRequest();
+    return pending;
   }
 
   function read(): Promise<S> {
-    const asking = join();
-    if (onItsWay === undefined) asking.leave();
-    else void onItsWay.then(asking.leave);
-    return asking.state;
+    const request = joinRequest();
+    if (inFlight === undefined) request.send();
+    else void inFlight.then(request.send);
+    return request.state;
   }
 
   return {
     read,
-    async ask(question) {
-      const before = known;
-      if (before?.steady !== true) return await question(await read());
-      const asking = join();
-      if (underWay === 0) asking.leave();
-      underWay++;
-      const [answer] = await Promise.allSettled([question(before.state)]);
-      underWay--;
-      asking.leave();
-      const state = await asking.state;
-      if (JSON.stringify(state) !== before.text) return await question(state);
-      if (answer.status === "rejected") throw answer.reason;
-      return answer.value;
+    async run(query) {
+      const before = cached;
+      if (before?.stable !== true) return await query(await read());
+      const request = joinRequest();
+      if (running === 0) request.send();
+      running++;
+      const [result] = await Promise.allSettled([query(before.state)]);
+      running--;
+      request.send();
+      const state = await request.state;
+      if (JSON.stringify(state) !== before.text) return await query(state);
+      if (result.status === "rejected") throw result.reason;
+      return result.value;
     },
   };
 }

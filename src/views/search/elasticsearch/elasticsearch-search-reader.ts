@@ -12,7 +12,7 @@ import type { ServerAddress } from "../../../storage/view-origin.ts";
 import type { SearchDocument, SearchReader, SearchResult } from "../search.ts";
 import { decodeDocument } from "../stored-document.ts";
 import { createCheckpointCache } from "./checkpoint-cache.ts";
-import { again, createIndices, indexGone, type SuggestingIndices } from "./indices.ts";
+import { createIndices, indexGone, retryIfIndexGone, type SuggestingIndices } from "./indices.ts";
 import { totalOf } from "./query/candidates.ts";
 import { everything, isNothing } from "./query/clauses.ts";
 import { facetAggregations, readFacets } from "./query/facets.ts";
@@ -31,103 +31,111 @@ import {
 } from "./search-shape.ts";
 import { fromUnitOrder } from "./stored-text.ts";
 
-/** The stored document of an entity; in the order of urns, by UTF-16 code unit. */
+/** A stored document. Rows are in the order of their urns, by UTF-16 code unit. */
 interface SearchRow {
   readonly position: number;
   readonly document: SearchDocument;
 }
 
-/** The view may be created later; until then it is empty. */
+/** A view that does not exist yet counts as empty. */
 export async function openElasticsearchSearchReader(
   address: ServerAddress,
 ): Promise<SearchReader & Dump<SearchRow>> {
   const reading = openElasticsearchReading(searchShape, address, searchAsker);
-  const known = createCheckpointCache(() => reading.state());
+  const checkpoints = createCheckpointCache(() => reading.state());
   let closed = false;
 
-  const usable = (): void => {
+  const checkOpen = (): void => {
     if (closed) {
       throw new CatalogError("unavailable", `the view "${searchShape.view}" is closed`);
     }
   };
 
-  /** Queries some indices of the view; returns `none` if they do not exist. */
-  async function ask<T>(
+  /** Queries the indices of some partitions; returns `emptyResult` if none of them exists. */
+  async function queryIndices<T>(
     partitions: ReadonlySet<string>,
-    none: (position: Position) => T,
-    question: (indices: SuggestingIndices, state: StoredViewState<SearchKept>) => Promise<T>,
+    emptyResult: (position: Position) => T,
+    query: (indices: SuggestingIndices, state: StoredViewState<SearchKept>) => Promise<T>,
   ): Promise<T> {
-    usable();
-    const answer = async (state: StoredViewState<SearchKept> | undefined): Promise<T> => {
-      if (state === undefined) return none(START);
+    checkOpen();
+    const queryState = async (state: StoredViewState<SearchKept> | undefined): Promise<T> => {
+      if (state === undefined) return emptyResult(START);
       const indices = createIndices(reading, state, partitions);
-      return indices.empty ? none(state.position) : await question(indices, state);
+      return indices.empty ? emptyResult(state.position) : await query(indices, state);
     };
-    return await again(() => known.ask(answer));
+    return await retryIfIndexGone(() => checkpoints.run(queryState));
   }
 
   return {
     async search({ entityTypes, facets, nearWordsOf, ...query }) {
-      const none = (at: Position): SearchResult => ({
+      const emptyResult = (at: Position): SearchResult => ({
         hits: [],
         total: 0,
         facets: facets.map(() => []),
         position: at,
         ...(nearWordsOf && { nearWords: nearWordsOf.map(() => []) }),
       });
-      return await ask(partitionsOf(entityTypes), none, async (indices, { kept, position: at }) => {
-        const asked = await scopeQuery(query, kept.kinds, indices);
-        const near = async () =>
-          nearWordsOf && {
-            nearWords: await findNearWords(nearWordsOf, { ...query, ...kept }, indices),
+      return await queryIndices(
+        partitionsOf(entityTypes),
+        emptyResult,
+        async (indices, { kept, position: at }) => {
+          const scoped = await scopeQuery(query, kept.kinds, indices);
+          const findNear = async () =>
+            nearWordsOf && {
+              nearWords: await findNearWords(nearWordsOf, { ...query, ...kept }, indices),
+            };
+          if (isNothing(scoped)) return { ...emptyResult(at), ...(await findNear()) };
+          const aggs = facetAggregations(facets);
+          const { hits, response } = await findPage(indices, scoped, query, {
+            track_total_hits: true,
+            ...(Object.keys(aggs).length > 0 && { aggs }),
+          });
+          const total = totalOf(response);
+          return {
+            hits,
+            total,
+            facets: await readFacets(facets, response, scoped, indices),
+            position: at,
+            ...(total === 0 && (await findNear())),
           };
-        if (isNothing(asked)) return { ...none(at), ...(await near()) };
-        const aggs = facetAggregations(facets);
-        const { hits, response } = await findPage(indices, asked, query, {
-          track_total_hits: true,
-          ...(Object.keys(aggs).length > 0 && { aggs }),
-        });
-        const total = totalOf(response);
-        return {
-          hits,
-          total,
-          facets: await readFacets(facets, response, asked, indices),
-          position: at,
-          ...(total === 0 && (await near())),
-        };
-      });
+        },
+      );
     },
 
     async folders({ entityTypes, ...query }) {
-      const none = (at: Position) => ({ folders: [], total: 0, position: at });
-      return await ask(partitionsOf(entityTypes), none, async (indices, { kept, position: at }) => {
-        const scope = await scopeQuery(query, kept.kinds, indices);
-        if (isNothing(scope)) return none(at);
-        const found = await findFolders({ ...query, entityTypes }, scope, indices);
-        return { ...found, position: at };
-      });
+      const emptyResult = (at: Position) => ({ folders: [], total: 0, position: at });
+      return await queryIndices(
+        partitionsOf(entityTypes),
+        emptyResult,
+        async (indices, { kept, position: at }) => {
+          const scope = await scopeQuery(query, kept.kinds, indices);
+          if (isNothing(scope)) return emptyResult(at);
+          const found = await findFolders({ ...query, entityTypes }, scope, indices);
+          return { ...found, position: at };
+        },
+      );
     },
 
     async documents(urns) {
-      usable();
-      return await again(async () => {
-        const state = await known.read();
-        const asked = urns.filter((urn) => state?.places.includes(partitionOfUrn(urn)));
+      checkOpen();
+      return await retryIfIndexGone(async () => {
+        const state = await checkpoints.read();
+        const existing = urns.filter((urn) => state?.places.includes(partitionOfUrn(urn)));
         const found = new Map<string, SearchDocument>();
-        for (let from = 0; from < asked.length; from += DOCUMENTS_MAX) {
-          const some = asked.slice(from, from + DOCUMENTS_MAX);
+        for (let from = 0; from < existing.length; from += DOCUMENTS_MAX) {
+          const chunk = existing.slice(from, from + DOCUMENTS_MAX);
           const { docs } = await reading.ask((client) =>
             client.mget<Pick<StoredSource, "document">>({
               realtime: false,
               _source: ["document"],
-              docs: some.map((urn) => ({
+              docs: chunk.map((urn) => ({
                 _index: reading.names.index(state?.generation ?? 0, partitionOfUrn(urn)),
                 _id: idOf(urn),
               })),
             }),
           );
           for (const [n, one] of docs.entries()) {
-            const urn = some[n] ?? "";
+            const urn = chunk[n] ?? "";
             if ("error" in one) return indexGone;
             if (one.found && one._source) found.set(urn, decodeDocument(urn, one._source.document));
           }
@@ -137,7 +145,7 @@ export async function openElasticsearchSearchReader(
     },
 
     async *dump() {
-      usable();
+      checkOpen();
       const state = await reading.state();
       if (state === undefined) return;
       const indices = createIndices(reading, state, new Set(state.places));

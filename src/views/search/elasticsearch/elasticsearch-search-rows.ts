@@ -1,7 +1,7 @@
 /**
  * The rows of the search view in Elasticsearch and OpenSearch, for verification: the stored
- * documents, and whether each is indexed. One term stands for all: the source has no terms, so a
- * document that another program changes loses all of them.
+ * documents, and whether each is indexed. The check looks up one term, the urn. That is enough: the
+ * source has no terms, so an update by another program removes all terms of a document.
  */
 import type { Staged } from "../../../projector/sink.ts";
 import type { ViewRows } from "../../../projector/verify/view-rows.ts";
@@ -20,10 +20,10 @@ import {
 import { fromUnitOrder, inUnitOrder, storedText } from "./stored-text.ts";
 
 const INDEXED = "indexed";
-/** Every document has its urn among its values. */
+/** Every document has the field `urn`. */
 const URN_TEXT = `text.${encoded("urn")}`;
 
-/** Connects with the first query. `staged`: reads a staging generation. */
+/** Connects lazily. `staged`: reads a staging generation. */
 export async function openElasticsearchSearchRows(
   address: ServerAddress,
   staged?: Staged,
@@ -43,11 +43,11 @@ export async function openElasticsearchSearchRows(
       marks: (urns) => [{ terms: { [URN_TEXT]: urns.map(storedText), _name: INDEXED } }],
       row({ id, partition: at, source, marks }) {
         const urn = fromUnitOrder(String(source.urn));
-        // Readers do not search other ids and partitions.
-        const astray = id !== idOf(urn) || at !== partitionOfUrn(urn);
+        // Readers do not find a document under another id or in another partition.
+        const misplaced = id !== idOf(urn) || at !== partitionOfUrn(urn);
         const { document } = source;
         const text = typeof document === "string" ? document : JSON.stringify(document ?? null);
-        return [astray ? `${at}/${id}` : "", marks.includes(INDEXED) ? 1 : 0, text];
+        return [misplaced ? `${at}/${id}` : "", marks.includes(INDEXED) ? 1 : 0, text];
       },
     },
   );

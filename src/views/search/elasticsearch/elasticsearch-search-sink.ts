@@ -1,12 +1,12 @@
 /**
- * The sink of the search view in Elasticsearch and OpenSearch. Only the last write of each entity in a
- * batch is sent, because it has the whole document. Its version is its position, so that an earlier
- * document never overwrites a later one, even with several writers.
+ * The sink of the search view in Elasticsearch and OpenSearch. Each write has the whole document,
+ * so only the last write of each entity in a batch is sent. The external version of a document is
+ * its position: an earlier document never overwrites a later one, even with several writers.
  *
- * Each batch is refreshed before the checkpoint moves past it, so that the position of a result is never
- * too high, and a write is searchable when its batch ends. A refresh costs about ten milliseconds per
- * batch; meanwhile the next batch grows, so that batches are large under load. A staging generation is
- * refreshed only once.
+ * The indices are refreshed before the checkpoint moves past a batch. So the position of a result
+ * is never too high, and a write is searchable when its batch ends. A refresh takes about ten
+ * milliseconds; meanwhile the next batch grows, so batches are large under load. A staging
+ * generation is refreshed only once.
  */
 import { CatalogError } from "../../../core/errors.ts";
 import { type Position, position, START } from "../../../core/position.ts";
@@ -36,24 +36,26 @@ import { fromUnitOrder } from "./stored-text.ts";
 export async function openElasticsearchSearchSink(address: ServerView): Promise<SearchSink> {
   const view = await openElasticsearchView(searchShape, address, searchAsker);
   let closed = false;
-  const usable = (): void => {
+  const checkOpen = (): void => {
     if (closed) {
       throw new CatalogError("unavailable", `the view "${searchShape.view}" is closed`);
     }
   };
 
-  /** Readers must know a kind of text before a document has it. */
-  async function publishKinds(last: ReadonlyMap<string, SearchWrite>): Promise<void> {
+  /**
+   * Adds new kinds of text to the metadata before a document has them: readers query these kinds.
+   */
+  async function publishKinds(lastWrites: ReadonlyMap<string, SearchWrite>): Promise<void> {
     const { kept } = await view.state();
     const kinds = new Set(kept.kinds);
-    for (const write of last.values()) {
+    for (const write of lastWrites.values()) {
       if (write.op === "put") for (const kind of kindsOf(write.document)) kinds.add(kind);
     }
     if (kinds.size > kept.kinds.length) await view.move({ kept: { kinds: [...kinds].sort() } });
   }
 
-  async function mapWideDocuments(last: ReadonlyMap<string, SearchWrite>): Promise<void> {
-    for (const [urn, write] of last) {
+  async function mapWideDocuments(lastWrites: ReadonlyMap<string, SearchWrite>): Promise<void> {
+    for (const [urn, write] of lastWrites) {
       if (write.op !== "put" || !isWide(write.document)) continue;
       const mappings = longListMappings(JSON.parse(indexDocument(write.document, write.position)));
       if (mappings !== undefined) await view.map(partitionOfUrn(urn), mappings);
@@ -62,29 +64,29 @@ export async function openElasticsearchSearchSink(address: ServerView): Promise<
 
   return {
     async apply(writes, upTo, record) {
-      usable();
+      checkOpen();
       const state = await view.state();
-      const last = lastOnes(writes, state.position);
+      const last = lastWriteByUrn(writes, state.position);
       if (upTo <= state.position) return;
       const placed = Array.from(last, ([urn, write]) => partitionWrite(urn, write));
       await publishKinds(last);
       await mapWideDocuments(last);
-      await overcome(view, last, await view.write(placed));
+      await overwriteOutdated(view, last, await view.write(placed));
       await view.move({ position: upTo, record });
     },
 
     async amend(writes) {
-      usable();
-      const last = lastOnes(writes, START);
+      checkOpen();
+      const last = lastWriteByUrn(writes, START);
       await publishKinds(last);
       await mapWideDocuments(last);
       const placed = Array.from(last, ([urn, write]) => partitionWrite(urn, write));
-      await overcome(view, last, await view.write(placed));
+      await overwriteOutdated(view, last, await view.write(placed));
     },
 
     async holding(entityType, fields, from) {
-      usable();
-      // The server reads a query without alternatives as all documents.
+      checkOpen();
+      // A `bool` query without clauses matches all documents.
       if (fields.length === 0) return { urns: [] };
       // The last writes may not be searchable yet.
       await view.refresh();
@@ -92,29 +94,29 @@ export async function openElasticsearchSearchSink(address: ServerView): Promise<
     },
 
     async restore(urn, writes) {
-      usable();
-      const last = lastOnes(await Array.fromAsync(writes), START);
+      checkOpen();
+      const last = lastWriteByUrn(await Array.fromAsync(writes), START);
       const own = urn.toWellFormed();
       const placed = Array.from(last, ([one, write]) => partitionWrite(one, write));
       if (!last.has(own)) placed.push({ partition: partitionOfUrn(own), id: idOf(own) });
       await publishKinds(last);
       await mapWideDocuments(last);
-      // Without versions: a stored document may wrongly have a later one.
+      // Without versions: the stored document may have a higher version by mistake.
       await view.write(placed.map(({ version: _, ...write }) => write));
     },
 
     async position() {
-      usable();
+      checkOpen();
       return await view.position();
     },
 
     async lastRecord() {
-      usable();
+      checkOpen();
       return view.lastRecord();
     },
 
     async reset() {
-      usable();
+      checkOpen();
       await view.reset();
     },
 
@@ -128,14 +130,16 @@ export async function openElasticsearchSearchSink(address: ServerView): Promise<
   };
 }
 
-/** The last write of each urn. Reads all writes, so that an invalid one fails the batch here. */
-function lastOnes(
+/**
+ * The last write of each urn. Reads the document of every write: an invalid one fails the batch.
+ */
+function lastWriteByUrn(
   writes: readonly SearchWrite[],
   checkpoint: Position,
 ): ReadonlyMap<string, SearchWrite> {
   const last = new Map<string, SearchWrite>();
   for (const write of writes) {
-    // A copy has the document itself, which is needed for its kinds and when it is sent.
+    // The copy evaluates the getter `document` once.
     if (write.position > checkpoint) last.set(write.urn.toWellFormed(), { ...write });
   }
   return last;
@@ -143,11 +147,11 @@ function lastOnes(
 
 function partitionWrite(urn: string, write: SearchWrite): PartitionWrite {
   const { position: version } = write;
-  const where = { partition: partitionOfUrn(urn), id: idOf(urn), version };
-  if (write.op === "remove") return where;
+  const target = { partition: partitionOfUrn(urn), id: idOf(urn), version };
+  if (write.op === "remove") return target;
   return {
-    ...where,
-    // Built when it is sent: the server processes one request while the next one is built.
+    ...target,
+    // Built lazily: the server processes one request while the next one is built.
     get document() {
       return indexDocument(write.document, version);
     },
@@ -155,41 +159,41 @@ function partitionWrite(urn: string, write: SearchWrite): PartitionWrite {
 }
 
 /**
- * Handles documents that were skipped because the stored ones have a higher version. Usually another
- * projector is ahead, as the checkpoint shows. A restored document, or one that was changed manually,
- * may have a version beyond its position: then it is outdated and is overwritten.
+ * Handles writes that the server skipped because the stored documents have a higher version. If the
+ * checkpoint has moved, another projector is ahead: throws `conflict`. Otherwise a stored document
+ * may be outdated despite its version, after a restore or a manual change: it is overwritten.
  */
-async function overcome(
+async function overwriteOutdated(
   view: ElasticsearchView<SearchKept>,
   last: ReadonlyMap<string, SearchWrite>,
-  passed: readonly PartitionWrite[],
+  skipped: readonly PartitionWrite[],
 ): Promise<void> {
-  if (passed.length === 0) return;
-  const known = await view.state();
-  if ((await view.position()) !== known.position) {
+  if (skipped.length === 0) return;
+  const state = await view.state();
+  if ((await view.position()) !== state.position) {
     throw new CatalogError(
       "conflict",
       `the view "${searchShape.view}" was moved by another projector`,
     );
   }
-  const ids = new Set(passed.map(({ id }) => id));
+  const ids = new Set(skipped.map(({ id }) => id));
   const urns = [...last.keys()].filter((urn) => ids.has(idOf(urn)));
-  const there = await find(view, urns);
-  const older = urns.flatMap((urn): readonly PartitionWrite[] => {
+  const stored = await fetchPositions(view, urns);
+  const outdated = urns.flatMap((urn): readonly PartitionWrite[] => {
     const write = last.get(urn);
-    if (write === undefined || (there.get(urn)?.at ?? START) >= write.position) return [];
+    if (write === undefined || (stored.get(urn)?.at ?? START) >= write.position) return [];
     const { version: _, ...placed } = partitionWrite(urn, write);
     return [placed];
   });
-  await view.write(older);
+  await view.write(outdated);
 }
 
-/** Entities of one page. */
+/** Page size of `holding`. */
 const HOLDERS_MAX = 1_000;
 
 async function holdersOf(
   { server, names, state }: ElasticsearchView<SearchKept>,
-  asked: {
+  query: {
     readonly entityType: string;
     readonly fields: readonly string[];
     readonly from?: string | undefined;
@@ -198,12 +202,12 @@ async function holdersOf(
   const { generation } = await state();
   const { hits } = await server.send("read", (client) =>
     client.search<Pick<StoredSource, "urn">>({
-      index: names.index(generation, partitionOfType(asked.entityType)),
+      index: names.index(generation, partitionOfType(query.entityType)),
       ignore_unavailable: true,
       allow_partial_search_results: false,
       query: {
         bool: {
-          should: asked.fields.map((field) => ({ exists: { field: fieldNames.shown(field) } })),
+          should: query.fields.map((field) => ({ exists: { field: fieldNames.shown(field) } })),
           minimum_should_match: 1,
         },
       },
@@ -211,7 +215,7 @@ async function holdersOf(
       size: HOLDERS_MAX,
       sort: [{ urn: "asc" }],
       track_total_hits: false,
-      ...(asked.from !== undefined && { search_after: [asked.from] }),
+      ...(query.from !== undefined && { search_after: [query.from] }),
     }),
   );
   const urns = hits.hits.flatMap(({ _source: source }) =>
@@ -221,21 +225,21 @@ async function holdersOf(
   return hits.hits.length < HOLDERS_MAX ? { urns } : { urns, next: last };
 }
 
-const FOUND_MAX = 1_000;
+const FETCHED_MAX = 1_000;
 
-/** The stored documents, including those that are not searchable yet. */
-async function find(
+/** Positions of the stored documents, including documents that are not searchable yet. */
+async function fetchPositions(
   { server, names, state }: ElasticsearchView<SearchKept>,
   urns: readonly string[],
 ): Promise<ReadonlyMap<string, { readonly at: Position }>> {
   const { generation } = await state();
   const found = new Map<string, { readonly at: Position }>();
-  for (let from = 0; from < urns.length; from += FOUND_MAX) {
-    const some = urns.slice(from, from + FOUND_MAX).map((urn) => urn.toWellFormed());
+  for (let from = 0; from < urns.length; from += FETCHED_MAX) {
+    const chunk = urns.slice(from, from + FETCHED_MAX).map((urn) => urn.toWellFormed());
     const { docs } = await server.send("read", (client) =>
       client.mget<Pick<StoredSource, "at">>({
         _source: ["at"],
-        docs: some.map((urn) => ({
+        docs: chunk.map((urn) => ({
           _index: names.index(generation, partitionOfUrn(urn)),
           _id: idOf(urn),
         })),
@@ -243,7 +247,7 @@ async function find(
     );
     for (const [n, one] of docs.entries()) {
       if ("error" in one || !one.found || one._source === undefined) continue;
-      found.set(some[n] ?? "", { at: position(one._source.at) });
+      found.set(chunk[n] ?? "", { at: position(one._source.at) });
     }
   }
   return found;

@@ -1,11 +1,11 @@
 /**
- * Names of the fields of an index. They contain the encoded names of the documents' fields, or boosts.
- * The prefix of a name selects the mapping of the field (search-shape.ts).
+ * Names of the index fields. A name is a prefix and the encoded name of a document's field, or a
+ * kind of text. The prefix selects the mapping (search-shape.ts).
  *
  *   shown.<field>    values as texts, for facets and folders
- *   text.<field>     texts as they are; number.<field>, truth.<field> other values
- *   order.<field>    sort key: numbers and booleans, then texts in lower case; these are searched, too
- *   part.<field>     pieces of texts that are too long for a term, in lower case
+ *   text.<field>     unchanged texts; number.<field> and truth.<field>: numbers and booleans
+ *   order.<field>    sort keys: numbers and booleans, then lower-case texts; `like` reads them, too
+ *   part.<field>     overlapping pieces of texts that are too long for a term, in lower case
  *   <AS_TEXT>.<field> numbers and booleans as texts
  *   words.<kind>     words of the texts of one boost, suggested or not; whole.<kind> folded texts
  */
@@ -26,7 +26,7 @@ export const fieldNames = {
 /** Prefix of fields with numbers and booleans as texts. A stored name. */
 export const AS_TEXT = "told";
 
-/** Texts of one boost, suggested ("s") or not ("t"): letter, then the boost in 64ths. */
+/** Texts with one boost: "s" if they are suggested, else "t"; then the boost in 64ths. */
 export type TextFieldKind = string;
 
 export const kindOf = (boost: number, suggested: boolean): TextFieldKind =>
@@ -39,10 +39,10 @@ export const isSuggested = (kind: TextFieldKind): boolean => kind.startsWith("s"
 
 const NAME_MAX = 200;
 
-/** Letters and digits as they are, other units as _hex_; a long name is its hash. */
+/** Keeps letters and digits, encodes other UTF-16 units as _hex_; hashes long names. */
 export function encoded(field: string): string {
-  const known = encodedNames.get(field);
-  if (known !== undefined) return known;
+  const cached = encodedNames.get(field);
+  if (cached !== undefined) return cached;
   const text = field.replace(
     /[^A-Za-z0-9]/g,
     (unit) => `_${unit === "_" ? "" : unit.charCodeAt(0).toString(16)}_`,
@@ -51,10 +51,10 @@ export function encoded(field: string): string {
     text.length > NAME_MAX
       ? `h_h_${createHash("sha256").update(JSON.stringify(field)).digest("hex")}`
       : `f${text}`;
-  if (encodedNames.size >= NAMES_REMEMBERED_MAX) encodedNames.clear();
+  if (encodedNames.size >= CACHED_NAMES_MAX) encodedNames.clear();
   encodedNames.set(field, name);
   return name;
 }
 
-const NAMES_REMEMBERED_MAX = 10_000;
+const CACHED_NAMES_MAX = 10_000;
 const encodedNames = new Map<string, string>();

@@ -16,7 +16,7 @@ import {
 
 type Lists = Record<string, FieldValue[]>;
 
-/** JSON text. */
+/** Returns JSON text. */
 export function indexDocument(document: SearchDocument, at: Position): string {
   const { urn, values, texts } = document;
   const [shown, text, number, truth, order, part, asText] = Array.from(
@@ -24,14 +24,15 @@ export function indexDocument(document: SearchDocument, at: Position): string {
     () => ({}),
   ) as Lists[];
   const [words, whole]: Lists[] = [{}, {}];
-  const several: string[] = [];
+  const multiValued: string[] = [];
   const lists = { shown, text, number, truth, order, part, asText };
 
-  for (const [name, some] of Object.entries(values)) {
-    if (some.length === 0) continue;
+  for (const [name, fieldValues] of Object.entries(values)) {
+    if (fieldValues.length === 0) continue;
     const field = encoded(name);
-    for (const value of some) addValue(lists as Record<keyof typeof lists, Lists>, field, value);
-    if (some.length > 1) several.push(field);
+    for (const value of fieldValues)
+      addValue(lists as Record<keyof typeof lists, Lists>, field, value);
+    if (fieldValues.length > 1) multiValued.push(field);
   }
   for (const one of texts) {
     const kind = kindOf(one.boost, one.suggested);
@@ -42,7 +43,7 @@ export function indexDocument(document: SearchDocument, at: Position): string {
     at,
     document: encodeDocument(document),
     urn: inUnitOrder(urn.toWellFormed()),
-    several,
+    several: multiValued,
     ...{ shown, text, number, truth, order, part, [AS_TEXT]: asText },
     words,
     whole,
@@ -84,14 +85,14 @@ function add(lists: Lists, name: string, value: FieldValue): void {
   else list.push(value);
 }
 
-/** The term by which values are sorted, and texts are searched without letter case. */
+/** The term for sorting, and for case-insensitive searches. */
 export const storedOrder = (value: FieldValue): string => storedKey(sortKey(value));
 
 /** Numbers sort before texts; the hexadecimal form of their bits sorts by value. */
 export const storedKey = (key: SortKey): string =>
   typeof key === "string" ? `t${storedText(key)}` : `n${sortedBits(key)}`;
 
-/** The inverse of `storedKey`; undefined for a text of which only the beginning is stored. */
+/** The inverse of `storedKey`; undefined for a truncated text. */
 export const readKey = (stored: string): SortKey | undefined =>
   stored.startsWith("t") ? readStoredText(stored.slice(1)) : readBits(stored.slice(1));
 
@@ -104,7 +105,7 @@ function readBits(text: string): number {
 
 const buffer = new DataView(new ArrayBuffer(8));
 
-/** Of a negative number all bits are turned over, of others the sign. */
+/** The IEEE 754 bits in sortable form: flips all bits of a negative number, else the sign bit. */
 function sortedBits(number: number): string {
   buffer.setFloat64(0, number === 0 ? 0 : number);
   const bits = buffer.getBigUint64(0);
@@ -115,15 +116,18 @@ function sortedBits(number: number): string {
 }
 
 /** Maximum length of a searched substring, in UTF-16 units. */
-export const withinUnitsMax = 300;
-/** Ends the last piece; no lower-case text has it. */
+export const substringUnitsMax = 300;
+/** Marks the end of the last piece; no lower-case text contains it. */
 export const PART_END = "Z";
 
-/** Overlapping pieces of a text that is too long for a term: one of them contains each substring. */
+/**
+ * Overlapping pieces of a text that is too long for a term. Each substring of up to
+ * `substringUnitsMax` units is in one of them.
+ */
 function* partsOf(text: string): Generator<string> {
-  const step = textUnitsMax - 2 * withinUnitsMax;
+  const step = textUnitsMax - 2 * substringUnitsMax;
   for (let from = 0; from < text.length && text.length > textUnitsMax; from += step) {
-    // A piece neither begins nor ends with half a character.
+    // A piece never splits a surrogate pair.
     const piece = head(text.slice(from === 0 ? 0 : head(text, from).length), textUnitsMax);
     const last = from + textUnitsMax >= text.length;
     yield inUnitOrder(piece) + (last ? PART_END : "");

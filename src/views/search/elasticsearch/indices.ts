@@ -1,7 +1,7 @@
 /**
- * The indices of a query: those of one generation, by their own names. If they are deleted meanwhile,
- * because another generation replaced them, the server reports it and the query is repeated with the
- * new ones, so that a result is never partial.
+ * The indices of a query: concrete indices of one generation, not aliases. If another generation
+ * replaces them during the query, the server reports missing indices. The query then runs again
+ * with the new indices, so a result is never partial.
  */
 import type { estypes } from "@elastic/elasticsearch";
 import { CatalogError } from "../../../core/errors.ts";
@@ -19,22 +19,23 @@ export type Response = estypes.SearchResponse<
 >;
 
 export interface Indices {
-  /** True without any index. */
+  /** True if no index exists. */
   readonly empty: boolean;
   search(request: Request): Promise<Response>;
-  /** Requests that share one point in time; the next must follow within a minute. */
-  frozen<T>(ask: (search: (request: Request) => Promise<Response>) => Promise<T>): Promise<T>;
+  /** Runs requests on one point in time. It expires a minute after the last request. */
+  atPointInTime<T>(
+    query: (search: (request: Request) => Promise<Response>) => Promise<T>,
+  ): Promise<T>;
 }
 
-/** A term suggester fails in an index without its field. */
+/** A term suggester fails on an index without its field, so each index is searched separately. */
 export interface SuggestingIndices extends Indices {
   /** Fields that match a pattern, by index. */
-  mapped(pattern: string): Promise<ReadonlyMap<string, readonly string[]>>;
-  /** Searches one index, by its name. */
+  mappedFields(pattern: string): Promise<ReadonlyMap<string, readonly string[]>>;
   searchOne(index: string, request: Request): Promise<Response>;
 }
 
-/** Characters of the names in a request's first line, which has 4 KB. */
+/** Maximum length of the index names in a URL; servers limit the request line to 4 KB. */
 const NAMES_MAX = 3_000;
 const KEEP_ALIVE = "1m";
 
@@ -46,10 +47,10 @@ export function createIndices(
   const partitions = all.filter((partition) => wanted.has(partition));
   const index = partitions.map((partition) => names.index(generation, partition));
   const tooMany = index.join().length > NAMES_MAX;
-  const asked = tooMany ? names.indices(generation) : index;
+  const target = tooMany ? names.indices(generation) : index;
 
-  /** Selects the requested indices. */
-  const narrowed = (query: QueryClause | undefined): QueryClause | undefined =>
+  /** Filters by index, where the URL cannot list the indices. */
+  const withIndexFilter = (query: QueryClause | undefined): QueryClause | undefined =>
     tooMany
       ? allOf([
           { terms: { _index: index } },
@@ -58,34 +59,34 @@ export function createIndices(
       : query;
 
   async function search({ query, ...rest }: Request): Promise<Response> {
-    const request = { ...rest, query: narrowed(query) };
-    const options = { index: asked, allow_partial_search_results: false };
+    const request = { ...rest, query: withIndexFilter(query) };
+    const options = { index: target, allow_partial_search_results: false };
     return (await searchIndices({ ...request, ...options })) as Response;
   }
 
-  async function searchFrozen({ query, ...rest }: Request, id: string): Promise<Response> {
-    const request = { ...rest, query: narrowed(query), pit: { id, keep_alive: KEEP_ALIVE } };
+  async function searchPointInTime({ query, ...rest }: Request, id: string): Promise<Response> {
+    const request = { ...rest, query: withIndexFilter(query), pit: { id, keep_alive: KEEP_ALIVE } };
     return (await ask((client) => client.search(request))) as Response;
   }
 
-  async function freeze(): Promise<string> {
+  async function openPointInTime(): Promise<string> {
     if (server.product === "elasticsearch") {
       const { id } = await ask((client) =>
-        client.openPointInTime({ index: asked, keep_alive: KEEP_ALIVE }),
+        client.openPointInTime({ index: target, keep_alive: KEEP_ALIVE }),
       );
       return id;
     }
     const { pit_id } = await ask((client) =>
       client.transport.request<{ readonly pit_id: string }>({
         method: "POST",
-        path: `/${[asked].flat().join()}/_search/point_in_time`,
+        path: `/${[target].flat().join()}/_search/point_in_time`,
         querystring: { keep_alive: KEEP_ALIVE },
       }),
     );
     return pit_id;
   }
 
-  async function thaw(id: string): Promise<void> {
+  async function closePointInTime(id: string): Promise<void> {
     await ask((client) =>
       server.product === "elasticsearch"
         ? client.closePointInTime({ id })
@@ -104,51 +105,51 @@ export function createIndices(
       ask((client) =>
         client.search({ ...request, index: one, allow_partial_search_results: false }),
       ),
-    async mapped(pattern) {
+    async mappedFields(pattern) {
       // The client sends the pattern in the body, where OpenSearch ignores it.
       const { indices, fields } = await ask((client) =>
         client.transport.request<estypes.FieldCapsResponse>({
           method: "GET",
-          path: `/${[asked].flat().join()}/_field_caps`,
+          path: `/${[target].flat().join()}/_field_caps`,
           querystring: { fields: pattern, include_unmapped: true },
         }),
       );
       const found = new Map<string, string[]>(index.map((name) => [name, []]));
       for (const [field, { unmapped, object, ...types }] of Object.entries(fields)) {
-        for (const { indices: some = indices } of Object.values(types)) {
-          for (const name of [some].flat()) found.get(name)?.push(field);
+        for (const { indices: owners = indices } of Object.values(types)) {
+          for (const name of [owners].flat()) found.get(name)?.push(field);
         }
       }
       return found;
     },
-    async frozen(work) {
-      const id = await freeze();
+    async atPointInTime(query) {
+      const id = await openPointInTime();
       try {
-        return await work((request) => searchFrozen(request, id));
+        return await query((request) => searchPointInTime(request, id));
       } finally {
-        await thaw(id);
+        await closePointInTime(id);
       }
     },
   };
 }
 
 /** Maximum number of attempts of a query if indices are deleted. */
-const TRIES_MAX = 5;
+const ATTEMPTS_MAX = 5;
 
-/** Answered by a question that saw itself that an index was gone. */
+/** Result of a query that detected a missing index itself. */
 export const indexGone = Symbol("an index is gone");
 
-export async function again<T>(question: () => Promise<T | typeof indexGone>): Promise<T> {
-  for (let tries = 1; tries < TRIES_MAX; tries++) {
+export async function retryIfIndexGone<T>(query: () => Promise<T | typeof indexGone>): Promise<T> {
+  for (let attempt = 1; attempt < ATTEMPTS_MAX; attempt++) {
     try {
-      const answer = await question();
-      if (answer !== indexGone) return answer;
+      const result = await query();
+      if (result !== indexGone) return result;
     } catch (error) {
       if (!GONE.has(typeOfError(error) ?? "")) throw error;
     }
   }
-  const answer = await question();
-  if (answer !== indexGone) return answer;
+  const result = await query();
+  if (result !== indexGone) return result;
   throw new CatalogError("unavailable", `the view "search" has lost an index`, {
     hint: `The next write creates it again; or run: ${ownCommand("rebuild search")}`,
   });

@@ -1,10 +1,10 @@
 /**
- * The search view's indices: one per entity type, with one shard by default. Fields (fields.ts) are
- * mapped with the first document that has them. Stored of a document are its text from
- * stored-document.ts and its position.
+ * The indices of the search view: one per entity type, with one shard by default. Dynamic templates
+ * map a field (fields.ts) when the first document has it. The source has the encoded document
+ * (stored-document.ts) and its position.
  *
- * Documents become searchable only when the writer refreshes: results always cover the checkpoint, or
- * more. The projection splits words, so no analyzer but `whitespace` is needed.
+ * Automatic refreshes are off: the writer refreshes, so results cover at least the checkpoint. The
+ * projection splits texts into words, so `whitespace` is the only analyzer.
  */
 import type { estypes } from "@elastic/elasticsearch";
 import { entityTypeOf } from "../../../core/urn.ts";
@@ -17,13 +17,13 @@ import type { SearchDocument } from "../search.ts";
 import { AS_TEXT, type TextFieldKind } from "./fields.ts";
 import { digest } from "./stored-text.ts";
 
-/** Metadata of the documents that readers need. */
+/** Metadata that readers need. */
 export interface SearchKept {
-  /** Kinds of texts that documents have, or had. */
+  /** Kinds of the texts of all documents, including deleted ones. */
   readonly kinds: readonly TextFieldKind[];
 }
 
-/** A document of an index, as it is kept. */
+/** The source of an indexed document. */
 export interface StoredSource {
   /** In the index's order (stored-text.ts). */
   readonly urn: string;
@@ -33,10 +33,10 @@ export interface StoredSource {
   readonly document: string;
 }
 
-/** Each structured property adds a few fields to those of the model. */
+/** index.mapping.total_fields.limit: each structured property adds a few fields. */
 const FIELDS_MAX = 30_000;
 
-/** By the first part of a field's name (fields.ts). */
+/** By the prefix of the field's name (fields.ts). */
 const fieldMappings = {
   shown: { type: "keyword", index: false },
   text: { type: "keyword", doc_values: false },
@@ -50,8 +50,8 @@ const fieldMappings = {
 } as const;
 
 /**
- * The mappings of the long lists of an indexed document; undefined if it has none. For a new field, a
- * server maps each member of the list in the document: 20,000 members take half a minute.
+ * Explicit mappings for the long lists of a document; undefined if it has none. Dynamic mapping of
+ * a new field is slow for long lists: 20,000 members take half a minute.
  */
 export function longListMappings(
   indexed: Readonly<Record<string, unknown>>,
@@ -69,7 +69,7 @@ export function longListMappings(
   return Object.keys(properties).length === 0 ? undefined : properties;
 }
 
-/** Longer lists are mapped before a document has them. */
+/** Longer lists are mapped before their document is sent. */
 const LIST_MAX = 500;
 
 /** True if an indexed document may have a long list. */
@@ -83,8 +83,8 @@ export const searchShape: ViewShape<SearchKept> = {
   index: {
     settings: {
       index: {
-        // A projector that hangs and continues after another took over must not restore documents
-        // that the other has removed: deletions are kept for longer than any request can take.
+        // Versions of deletions outlive any request. Otherwise a stalled projector, which another
+        // one has replaced, could write back a deleted document.
         gc_deletes: "1h",
         "mapping.total_fields.limit": FIELDS_MAX,
       },
@@ -108,16 +108,13 @@ export const searchShape: ViewShape<SearchKept> = {
   },
 };
 
-/** The setting that has the address. */
 export const searchAsker: ViewSetting = { view: searchShape.view, setting: "ANNALS_SEARCH" };
 
-/** The index of an entity type. */
 export const partitionOfType = (entityType: string): string => partitionOf(entityType);
 
-/** The index of an entity, by the type in its urn. */
 export const partitionOfUrn = (urn: string): string => partitionOfType(entityTypeOf(urn));
 
-/** Bytes that the id of a document may have. */
+/** Maximum size of a document id. */
 const ID_BYTES_MAX = 512;
 
 export const idOf = (urn: string): string =>

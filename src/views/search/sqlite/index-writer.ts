@@ -1,15 +1,15 @@
 /**
- * Writes segments and tombstones. New documents become a segment at the end of their batch; where no
- * reader waits for them (`bulk`), when there are many. A merge builds one segment of the documents of
- * adjacent ones: small segments in the transaction of a batch, large ones in a thread.
+ * Writes segments and tombstones. The new documents of a batch are flushed to a segment at its end;
+ * in a bulk load (`bulk`), a segment takes the documents of many batches. A merge rebuilds adjacent
+ * segments as one: small segments in the transaction of a batch, large ones in a thread.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { collectGarbage } from "../../../lib/collect-garbage.ts";
 import { numberOf, preparingOn } from "../../../storage/sqlite/prepared.ts";
 import type { Scope } from "../search.ts";
-import { createAnswers } from "./query/answers.ts";
 import { Deadline } from "./query/deadline.ts";
+import { createQueryExecutor } from "./query/query-executor.ts";
 import type { Range } from "./segments/bytes.ts";
 import type { SegmentRow } from "./segments/segment.ts";
 import type { BuiltSegment } from "./segments/segment-builder.ts";
@@ -23,16 +23,16 @@ import {
   startMerge,
 } from "./threads/merging.ts";
 
-/** JSON of the documents of a new segment: the memory of a build grows with it. Those of a bulk load need no merge. */
+/** JSON bytes per new segment, which limit the memory of a build. */
 const JSON_BYTES_MAX = 8 * 1024 * 1024;
 const BULK_JSON_BYTES_MAX = 48 * 1024 * 1024;
 /** Segments of up to this size are merged within a batch. */
 const INLINE_BYTES_MAX = 256 * 1024;
-/** Entities of one page of `holding`. */
+/** Page size of `holding`. */
 const HOLDERS_MAX = 1_000;
-/** Time that a batch waits for the end of a running merge. */
+/** Maximum wait of a batch for a running merge. */
 const MERGE_WAIT_MS = 5;
-/** Pause after a merge: the next one merges more segments, so that each document is merged less often. */
+/** Pause after a merge: the next one has more segments, so documents are merged less often. */
 const MERGE_PAUSE_MS = 5_000;
 
 type Amend = (write: () => void) => Promise<void>;
@@ -42,25 +42,25 @@ export type IndexWriter = ReturnType<typeof createIndexWriter>;
 export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
   const { arrays } = preparingOn(db);
   const reader = createSegmentReader(db);
-  const answers = createAnswers(db, reader);
+  const executor = createQueryExecutor(db, reader);
   const writer = createSegmentWriter(db);
   const nextTurn = db.prepare("UPDATE state SET turn = turn + 1");
-  const bury = db.prepare(
+  const insertTombstone = db.prepare(
     "INSERT OR REPLACE INTO tombstone (id, urn, turn) SELECT ?, ?, turn FROM state",
   );
-  const unbury = db.prepare("DELETE FROM tombstone WHERE id BETWEEN ? AND ? AND turn <= ?");
-  const countBuried = arrays<readonly [number]>(
+  const dropTombstones = db.prepare("DELETE FROM tombstone WHERE id BETWEEN ? AND ? AND turn <= ?");
+  const countTombstones = arrays<readonly [number]>(
     "SELECT count(*) FROM tombstone WHERE id BETWEEN ? AND ?",
   );
   const selectSizes = arrays<readonly [id: number, bytes: number]>(
     "SELECT id, octet_length(json) FROM document WHERE id > ? ORDER BY id",
   );
-  /** Upper bound of the bytes of documents that are in no segment; not known after the start. */
+  /** Upper bound of the JSON bytes that are not flushed; unknown after a start. */
   let pendingBytes = Infinity;
   let merge: Merge | undefined;
-  let mergeAt = 0;
+  let nextMergeAt = 0;
 
-  /** Puts a segment in place of those of its documents; tombstones up to `turn` took effect. */
+  /** Replaces segments by the one built from their documents; drops tombstones up to `turn`. */
   function replace(
     rows: readonly SegmentRow[],
     built: BuiltSegment | undefined,
@@ -68,12 +68,12 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
     [first, last] = rangeOf(rows),
   ): void {
     for (const { id } of rows) writer.remove(id);
-    unbury.run(first, last, turn);
+    dropTombstones.run(first, last, turn);
     if (built !== undefined) writer.add(built, [first, last]);
     nextTurn.run();
   }
 
-  /** Makes segments of the documents that are in none; without `all`, only full ones. */
+  /** Flushes new documents to segments; without `all`, only full segments. */
   function flush(all = !bulk): void {
     const bytesMax = bulk ? BULK_JSON_BYTES_MAX : JSON_BYTES_MAX;
     while (all || pendingBytes >= bytesMax) {
@@ -104,15 +104,14 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
     }
   }
 
-  /** Segments that a thread has to merge. */
   function dueLarge(): readonly SegmentRow[] | undefined {
     const rows = reader.rows();
-    const deletedIn = ({ first, last }: SegmentRow) => numberOf(countBuried, first, last);
+    const deletedIn = ({ first, last }: SegmentRow) => numberOf(countTombstones, first, last);
     return dueMerge(rows) ?? dueFull(rows) ?? dueRewrite(rows, deletedIn);
   }
 
   /** Stores the result of a merge, unless a reset has removed its segments. */
-  async function take({ segments, merged }: Merge, amend: Amend): Promise<void> {
+  async function storeMerge({ segments, merged }: Merge, amend: Amend): Promise<void> {
     const { built, turn } = await merged;
     await amend(() => {
       const rows = reader.rows().filter(({ id }) => segments.includes(id));
@@ -128,12 +127,12 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
     addBytes(bytes: number): void {
       pendingBytes += bytes;
     },
-    /** Deletes a version of a document that a segment may have. */
-    bury(id: number, urn: string): void {
+    /** Adds a tombstone for a document version; a segment may contain it. */
+    addTombstone(id: number, urn: string): void {
       nextTurn.run();
-      bury.run(id, urn);
+      insertTombstone.run(id, urn);
     },
-    /** Documents of an entity in the index. */
+    /** Ids of all versions of an entity's document in the segments. */
     versionsOf(urn: string): readonly number[] {
       return reader.segments().flatMap((segment) => {
         const doc = segment.urns.find(urn);
@@ -142,12 +141,12 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
     },
     release: reader.release,
     flush,
-    /** Starts a merge of large segments, or takes the result of one. True while one runs. */
+    /** Starts a merge of large segments, or stores its result. False without segments to merge. */
     async mergeLarge(amend: Amend): Promise<boolean> {
       if (merge === undefined) {
         const due = dueLarge();
         if (due === undefined) return false;
-        if (performance.now() < mergeAt) await delay(MERGE_WAIT_MS);
+        if (performance.now() < nextMergeAt) await delay(MERGE_WAIT_MS);
         else merge = startMerge(db.location() ?? "", due);
         return true;
       }
@@ -155,16 +154,16 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
       const running = merge;
       if ((await Promise.race([running.merged.catch(() => {}), waited])) === "waited") return true;
       merge = undefined;
-      mergeAt = performance.now() + MERGE_PAUSE_MS;
+      nextMergeAt = performance.now() + MERGE_PAUSE_MS;
       try {
-        await take(running, amend);
+        await storeMerge(running, amend);
       } catch (error) {
         reader.release();
         throw error;
       }
       return true;
     },
-    /** Urns of a type whose documents have a value of one of the fields, in order, a page of them. */
+    /** A page of the urns of a type whose documents have a value of one of the fields, in order. */
     holding(entityType: string, fields: readonly string[], from?: string) {
       const scope: Scope = {
         entityTypes: [entityType],
@@ -173,7 +172,7 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
       };
       const after = from === undefined ? undefined : [1, from];
       const page = { sort: [], start: 0, count: HOLDERS_MAX, after, facets: [] };
-      const { hits } = answers.search({ ...scope, ...page }, new Deadline(Infinity));
+      const { hits } = executor.search({ ...scope, ...page }, new Deadline(Infinity));
       reader.release();
       const urns = hits.map(({ urn }) => urn);
       return urns.length < HOLDERS_MAX ? { urns } : { urns, next: urns.at(-1) };

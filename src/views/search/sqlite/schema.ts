@@ -2,13 +2,13 @@
  * The search view in SQLite: documents, and the segments of their index. A batch commits its
  * checkpoint, documents, segments and tombstones in one transaction; a merge is one more.
  *
- * Every version of a document has an id of its own, greater than all before. A segment holds the
- * documents of a range of ids, and ranges do not overlap. A version that was replaced or removed
- * has a tombstone until a merge leaves it out.
+ * Each version of a document gets a new, greater id. A segment has the documents of a range of ids;
+ * ranges do not overlap. A version that was replaced or removed has a tombstone until a merge
+ * drops both.
  */
 import type { ViewSchema } from "../../../storage/sqlite/view-tables.ts";
 
-/** Bytes of a segment in one row. */
+/** Maximum bytes of a segment in one row of the table `chunk`. */
 export const CHUNK_BYTES = 16 * 1024;
 /** The id of the first chunk of a segment. */
 export const firstChunk = (segment: number): number => segment * 2 ** 20;
@@ -65,7 +65,7 @@ CREATE TABLE state (
 ) STRICT;
 INSERT INTO state (one, turn) VALUES (1, 0);
 `,
-  // Ids are not given twice, also after a reset: readers cache segments by their ids.
+  // A reset does not reuse ids: readers cache segments by id.
   reset: `
 DELETE FROM document; DELETE FROM segment; DELETE FROM chunk; DELETE FROM tombstone;
 UPDATE state SET turn = turn + 1;

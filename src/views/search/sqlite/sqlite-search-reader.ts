@@ -2,19 +2,19 @@
 import { type ConcurrencyLimit, createConcurrencyLimit } from "../../../lib/concurrency-limit.ts";
 import { openSqliteViewReader } from "../../../storage/sqlite/sqlite-view.ts";
 import type { SearchReader } from "../search.ts";
-import { decodeDocument, decodeLater } from "../stored-document.ts";
+import { decodeDocument, decodeLazily } from "../stored-document.ts";
 import { searchSchema } from "./schema.ts";
 import { createReaderPool, type ReaderOptions } from "./threads/reader-pool.ts";
 
-/** Searches of one iteration of the event loop that may be in the pool at the same time. */
+/** Maximum concurrent searches among those that one iteration of the event loop starts. */
 const searchesAtOnceMax = 8;
 
-/** The view must have been opened for writing once before. */
+/** The file must exist: a sink creates it. */
 export function openSqliteSearchReader(path: string, options?: ReaderOptions): SearchReader {
   openSqliteViewReader(searchSchema, path).close();
   const pool = createReaderPool(path, options);
 
-  /** One request may start very many searches in one iteration: those of other requests come in between. */
+  /** One request may start many searches in one iteration; it must not fill the queue. */
   let limit: ConcurrencyLimit | undefined;
   function currentLimit(): ConcurrencyLimit {
     if (limit === undefined) {
@@ -31,7 +31,7 @@ export function openSqliteSearchReader(path: string, options?: ReaderOptions): S
       const { hits, ...answer } = await currentLimit()(() => pool.call("search", query));
       return {
         ...answer,
-        hits: hits.map(({ urn, json, ...hit }) => ({ ...hit, document: decodeLater(urn, json) })),
+        hits: hits.map(({ urn, json, ...hit }) => ({ ...hit, document: decodeLazily(urn, json) })),
       };
     },
     folders: (query) => pool.call("folders", query),

@@ -1,6 +1,6 @@
 /**
- * The rows of the search view in SQLite, for verification: documents as they are stored, and whether
- * the index has each under its urn. The bytes of the index are compared with their checksums.
+ * The rows of the search view in SQLite, for verification: the stored documents, and whether a
+ * segment has each under its urn. Also verifies the checksums of all segments.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
@@ -34,7 +34,7 @@ function queriesOf(db: DatabaseSync): RowQueries {
   const urnsAfter = objects<Position>(`
     SELECT hash, urn FROM document WHERE (hash, urn) > (?, ?) ORDER BY hash, urn LIMIT ${URNS_PER_PAGE}`);
 
-  /** True if the index has a document under its urn; false for a damaged index. */
+  /** True if a segment has the document under its urn; false for a damaged index. */
   function isIndexed(id: number, urn: string): boolean {
     try {
       return index.segments().some((segment) => {
@@ -51,7 +51,7 @@ function queriesOf(db: DatabaseSync): RowQueries {
       let indexed = 0;
       for (const { row, docs, deleted } of index.segments()) {
         indexed += docs - (deleted?.reduce((sum, flag) => sum + flag, 0) ?? 0);
-        // Reading compares the checksums.
+        // The read verifies the checksums.
         index.read(row, [0, row.bytes]);
       }
       const documents = numberOf(countDocuments);
@@ -60,7 +60,7 @@ function queriesOf(db: DatabaseSync): RowQueries {
         ...(documents === indexed
           ? []
           : [`the index has ${indexed} documents, the view has ${documents}`]),
-        // The next documents would not be indexed.
+        // Documents up to the last id are never flushed again.
         ...(given < last ? ["the last id is not that of the documents"] : []),
       ];
     } catch (error) {

@@ -1,8 +1,8 @@
 /**
- * The writing side of the search view in SQLite. Of a batch the last write of each entity counts,
- * since a document is the whole fold. A document that did not change is not written again. The new
- * documents of a batch make a segment; small segments are merged in the same transaction, large ones
- * in a thread while later batches are applied (merging.ts).
+ * The sink of the search view in SQLite. Each write has the whole document, so only the last write
+ * of each entity in a batch is applied; an unchanged document is not written again. The new
+ * documents of a batch become a segment. Small segments are merged in the same transaction, large
+ * ones in a thread while later batches are applied (merging.ts).
  */
 import { crc32 } from "node:zlib";
 import { CatalogError } from "../../../core/errors.ts";
@@ -75,21 +75,21 @@ function createWriter(db: Database, index: IndexWriter) {
   const insert = db.prepare("INSERT INTO document (hash, urn, json) VALUES (?, ?, ?)");
   const remove = db.prepare("DELETE FROM document WHERE id = ?");
 
-  /** Makes this the only document of an entity; without one, the entity has none. */
+  /** Replaces the document of an entity; without `json`, removes it. */
   function store(urn: string, json?: string): void {
     const hash = crc32(urn);
     const all = select.all(json ?? "", hash, urn);
     if (all.length === 1 && all[0]?.same === 1) return;
     for (const { id } of all) {
       remove.run(id);
-      index.bury(id, urn);
+      index.addTombstone(id, urn);
     }
     if (json === undefined) return;
     insert.run(hash, urn, json);
     index.addBytes(json.length);
   }
 
-  /** Of the writes of an entity the last one counts. */
+  /** Applies only the last write of each entity. */
   function apply(writes: Iterable<SearchWrite>): void {
     const last = new Map(Array.from(writes, (write) => [write.urn.toWellFormed(), write]));
     for (const [urn, write] of last) {
@@ -103,14 +103,14 @@ function createWriter(db: Database, index: IndexWriter) {
       index.release();
       apply(writes.filter(({ position }) => position > checkpoint));
     },
-    /** Everything that documents and index have of the entity is removed first. */
+    /** First removes the entity's document and all of its versions in the segments. */
     async restore(
       given: string,
       writes: Iterable<SearchWrite> | AsyncIterable<SearchWrite>,
     ): Promise<void> {
       const urn = given.toWellFormed();
       store(urn);
-      for (const id of index.versionsOf(urn)) index.bury(id, urn);
+      for (const id of index.versionsOf(urn)) index.addTombstone(id, urn);
       apply(await Array.fromAsync(writes));
     },
     clearCache: index.release,

@@ -8,7 +8,7 @@ import { allOf, type QueryClause } from "./clauses.ts";
 
 const CANDIDATES_MAX = 10_000;
 
-/** Rejects with `too_large` if there are too many. */
+/** Rejects with `too_large` for more than `CANDIDATES_MAX` documents. */
 export async function fetchCandidates(
   query: QueryClause,
   indices: Indices,

@@ -1,6 +1,6 @@
 /**
- * Builds queries of the server from values, so that user input is never parsed as a query. Each has a
- * constant score, independent of the documents.
+ * Builds server queries from values: user input is never parsed as a query. Each query has a
+ * constant score, independent of term statistics.
  */
 import type { estypes } from "@elastic/elasticsearch";
 import { CatalogError } from "../../../../core/errors.ts";
@@ -13,10 +13,10 @@ export const everything = (score: number): QueryClause => ({ match_all: { boost:
 export const nothing: QueryClause = { match_none: {} };
 export const isNothing = (query: QueryClause): boolean => query.match_none !== undefined;
 
-/** Values of one query; the server takes no more than 65,536. */
+/** Values of one `terms` query; the default of index.max_terms_count is 65,536. */
 const TERMS_MAX = 50_000;
 
-/** One of the values is among the field's. */
+/** Matches documents whose field has one of the values. */
 export function terms(
   field: string,
   values: readonly FieldValue[],
@@ -29,15 +29,15 @@ export function terms(
   return queries;
 }
 
-/** Maximum size of a prefix or the end of a range; servers reject longer ones. */
-const BEGINNING_BYTES_MAX = 900;
+/** Maximum size of a prefix or a range bound; servers reject longer ones. */
+const TERM_BYTES_MAX = 900;
 
 export const isTooLong = (stored: string): boolean =>
-  stored.length * 4 > BEGINNING_BYTES_MAX && Buffer.byteLength(stored) > BEGINNING_BYTES_MAX;
+  stored.length * 4 > TERM_BYTES_MAX && Buffer.byteLength(stored) > TERM_BYTES_MAX;
 
-/** Cuts a text to a length that servers accept. */
-export const ofFittingLength = (text: string): string =>
-  isTooLong(text) ? head(text, BEGINNING_BYTES_MAX / 4) : text;
+/** Truncates a text to `TERM_BYTES_MAX`. */
+export const truncatedTerm = (text: string): string =>
+  isTooLong(text) ? head(text, TERM_BYTES_MAX / 4) : text;
 
 export const prefix = (field: string, value: string, score = 0): QueryClause => ({
   prefix: { [field]: { value, boost: score } },
@@ -52,26 +52,26 @@ export const literal = (text: string): string => text.replace(/[*?\\]/g, "\\$&")
 
 export const range = (
   field: string,
-  ends: Readonly<Partial<Record<"gt" | "gte" | "lt" | "lte", number | string>>>,
-): QueryClause => ({ range: { [field]: { ...ends, boost: 0 } } });
+  bounds: Readonly<Partial<Record<"gt" | "gte" | "lt" | "lte", number | string>>>,
+): QueryClause => ({ range: { [field]: { ...bounds, boost: 0 } } });
 
 export const exists = (field: string): QueryClause => ({ exists: { field, boost: 0 } });
 
-/** The greatest score of the matching clauses. */
-export function best(queries: readonly QueryClause[]): QueryClause {
-  const some = queries.filter((query) => !isNothing(query));
-  if (some.length <= 1) return some[0] ?? nothing;
-  return { dis_max: { queries: some, tie_breaker: 0 } };
+/** The score is the greatest of the matching clauses. */
+export function maxScoreOf(queries: readonly QueryClause[]): QueryClause {
+  const nonEmpty = queries.filter((query) => !isNothing(query));
+  if (nonEmpty.length <= 1) return nonEmpty[0] ?? nothing;
+  return { dis_max: { queries: nonEmpty, tie_breaker: 0 } };
 }
 
-/** One of them holds; no score. */
+/** Matches if at least one clause matches; the score is 0. */
 export function anyOf(queries: readonly QueryClause[]): QueryClause {
-  const some = queries.filter((query) => !isNothing(query));
-  if (some.length <= 1) return some[0] ?? nothing;
-  return { bool: { should: some, minimum_should_match: 1, boost: 0 } };
+  const nonEmpty = queries.filter((query) => !isNothing(query));
+  if (nonEmpty.length <= 1) return nonEmpty[0] ?? nothing;
+  return { bool: { should: nonEmpty, minimum_should_match: 1, boost: 0 } };
 }
 
-/** All hold; no score. */
+/** Matches if all clauses match; the score is 0. */
 export function allOf(queries: readonly QueryClause[]): QueryClause {
   if (queries.some(isNothing)) return nothing;
   return queries.length === 1 && queries[0] !== undefined
@@ -83,9 +83,9 @@ export const noneOf = (queries: readonly QueryClause[]): QueryClause => ({
   bool: { must_not: queries.filter((query) => !isNothing(query)), boost: 0 },
 });
 
-/** The least default limit of servers. */
+/** Below the lowest default of indices.query.bool.max_clause_count. */
 const CLAUSES_MAX = 1_000;
-/** The default nesting limit of servers, less the enclosing query. */
+/** The default nesting limit of servers, less the levels of the enclosing query. */
 const DEPTH_MAX = 24;
 
 /** Throws `too_large` for a query that a server would reject. */
@@ -102,14 +102,14 @@ export function checkSize(query: QueryClause): void {
   }
 }
 
-interface Size {
+interface QuerySize {
   readonly clauses: number;
   readonly depth: number;
 }
 
-function sizeOf(query: QueryClause): Size {
+function sizeOf(query: QueryClause): QuerySize {
   const { bool, dis_max, constant_score, match_phrase } = query;
-  const within: QueryClause[] = [
+  const nested: QueryClause[] = [
     ...[bool?.must, bool?.should, bool?.filter, bool?.must_not].flatMap((some) => some ?? []),
     ...(dis_max?.queries ?? []),
     ...(constant_score === undefined ? [] : [constant_score.filter]),
@@ -120,9 +120,9 @@ function sizeOf(query: QueryClause): Size {
     );
     return { clauses: words.join(" ").split(" ").length, depth: 1 };
   }
-  const sizes = within.map(sizeOf);
+  const sizes = nested.map(sizeOf);
   return {
-    clauses: sizes.reduce((sum, { clauses }) => sum + clauses, within.length === 0 ? 1 : 0),
+    clauses: sizes.reduce((sum, { clauses }) => sum + clauses, nested.length === 0 ? 1 : 0),
     depth: 1 + sizes.reduce((most, { depth }) => Math.max(most, depth), 0),
   };
 }

@@ -2,7 +2,7 @@
 import { CatalogError } from "../../../../core/errors.ts";
 import type { Condition, FieldValue } from "../../search.ts";
 import { fieldNames } from "../fields.ts";
-import { PART_END, withinUnitsMax } from "../index-document.ts";
+import { PART_END, substringUnitsMax } from "../index-document.ts";
 import { inUnitOrder, storedText } from "../stored-text.ts";
 import {
   allOf,
@@ -19,7 +19,7 @@ import {
   wildcard,
 } from "./clauses.ts";
 
-type Of<K extends Condition["kind"]> = Extract<Condition, { kind: K }>;
+type ConditionOf<K extends Condition["kind"]> = Extract<Condition, { kind: K }>;
 
 export function conditionQuery(condition: Condition): QueryClause {
   switch (condition.kind) {
@@ -40,28 +40,28 @@ export function conditionQuery(condition: Condition): QueryClause {
   }
 }
 
-function everyQuery({ every }: Of<"every">): QueryClause {
-  const flat = every.flatMap(parts);
+function everyQuery({ every }: ConditionOf<"every">): QueryClause {
+  const flat = every.flatMap(conjuncts);
   if (flat.length === 0) return everything(0);
-  const [nots, others] = [
+  const [negations, others] = [
     flat.filter((one) => one.kind === "not"),
     flat.filter((one) => one.kind !== "not"),
   ];
-  const negated = nots.flatMap(({ not }) => alternatives(not));
-  const none = negated.length === 0 ? [] : [noneOf(merged(negated).map(conditionQuery))];
-  return allOf([...others.map(conditionQuery), ...none]);
+  const negated = negations.flatMap(({ not }) => alternatives(not));
+  const exclusion = negated.length === 0 ? [] : [noneOf(merged(negated).map(conditionQuery))];
+  return allOf([...others.map(conditionQuery), ...exclusion]);
 }
 
-const parts = (condition: Condition): readonly Condition[] =>
-  condition.kind === "every" ? condition.every.flatMap(parts) : [condition];
+const conjuncts = (condition: Condition): readonly Condition[] =>
+  condition.kind === "every" ? condition.every.flatMap(conjuncts) : [condition];
 
-/** Alternatives, one of which must hold. Merges them, because servers limit their number. */
+/** The alternatives of a disjunction, merged, because servers limit the number of clauses. */
 const alternatives = (condition: Condition): readonly Condition[] => merged(flattened(condition));
 
 const flattened = (condition: Condition): readonly Condition[] =>
   condition.kind === "any" ? condition.any.flatMap(flattened) : [condition];
 
-/** Merges conditions on equal values of a field. */
+/** Merges the `equal` conditions of each field into one. */
 function merged(conditions: readonly Condition[]): readonly Condition[] {
   const values = new Map<string, FieldValue[]>();
   const others: Condition[] = [];
@@ -70,45 +70,46 @@ function merged(conditions: readonly Condition[]): readonly Condition[] {
     else values.set(one.field, [...(values.get(one.field) ?? []), ...one.values]);
   }
   return [
-    ...Array.from(values, ([field, some]) => ({ kind: "equal" as const, field, values: some })),
+    ...Array.from(values, ([field, merged]) => ({ kind: "equal" as const, field, values: merged })),
     ...others,
   ];
 }
 
-function equalQuery({ field, values }: Of<"equal">): QueryClause {
+function equalQuery({ field, values }: ConditionOf<"equal">): QueryClause {
   const texts = values.filter((value) => typeof value === "string");
   const numbers = values.filter((value) => typeof value === "number");
-  const truths = values.filter((value) => typeof value === "boolean");
+  const booleans = values.filter((value) => typeof value === "boolean");
   return anyOf([
     ...terms(fieldNames.text(field), [...new Set(texts.map(storedText))]),
     ...terms(fieldNames.number(field), numbers),
-    ...terms(fieldNames.truth(field), truths),
+    ...terms(fieldNames.truth(field), booleans),
   ]);
 }
 
 /**
- * The index has texts in lower case with the prefix "t", and numbers with the prefix "n". Texts that
- * were cut are also indexed in pieces, and other values as texts in a separate field. The digest of a
- * cut text has only characters that no lower-case text has.
+ * The field `order` has lower-case texts with the prefix "t" and numbers with the prefix "n".
+ * Truncated texts are also indexed in pieces; numbers and booleans also as texts in a separate
+ * field. The digest of a truncated text has only capital letters, so it matches no lower-case
+ * pattern.
  */
-function likeQuery({ field, how, texts }: Of<"like">): QueryClause {
+function likeQuery({ field, how, texts }: ConditionOf<"like">): QueryClause {
   const [order, part] = [fieldNames.order(field), fieldNames.part(field)];
-  const asked = [...new Set(texts.map((text) => text.toWellFormed()))].filter(isLowerCase);
-  const others = asked
-    .filter(isInNumbers)
-    .map((text) => likeOther(fieldNames.asText(field), how, text));
+  const searched = [...new Set(texts.map((text) => text.toWellFormed()))].filter(isLowerCase);
+  const others = searched
+    .filter(mayMatchNumberOrBoolean)
+    .map((text) => likeNumberOrBoolean(fieldNames.asText(field), how, text));
   if (how === "equals") {
-    const stored = asked.map((text) => `t${storedText(text)}`);
+    const stored = searched.map((text) => `t${storedText(text)}`);
     return anyOf([...terms(order, stored), ...others]);
   }
-  for (const text of asked) {
-    if (how === "starts" ? isTooLong(`t${inUnitOrder(text)}`) : text.length > withinUnitsMax) {
+  for (const text of searched) {
+    if (how === "starts" ? isTooLong(`t${inUnitOrder(text)}`) : text.length > substringUnitsMax) {
       throw tooLong(text, field);
     }
   }
   return anyOf([
     ...others,
-    ...asked.map(inUnitOrder).flatMap((text): readonly QueryClause[] => {
+    ...searched.map(inUnitOrder).flatMap((text): readonly QueryClause[] => {
       if (how === "starts" || text === "") return [prefix(order, `t${text}`)];
       const pattern = literal(text);
       return how === "contains"
@@ -118,11 +119,15 @@ function likeQuery({ field, how, texts }: Of<"like">): QueryClause {
   ]);
 }
 
-/** True if a text may be a part of a number or boolean; other texts are not searched there. */
-const isInNumbers = (text: string): boolean =>
+/** True if a number or boolean as text may contain the text. */
+const mayMatchNumberOrBoolean = (text: string): boolean =>
   /^[-+.e\d]*$/.test(text) || "true".includes(text) || "false".includes(text);
 
-function likeOther(name: string, how: Of<"like">["how"], text: string): QueryClause {
+function likeNumberOrBoolean(
+  name: string,
+  how: ConditionOf<"like">["how"],
+  text: string,
+): QueryClause {
   if (text === "" && how !== "equals") return exists(name);
   switch (how) {
     case "equals":
@@ -134,7 +139,6 @@ function likeOther(name: string, how: Of<"like">["how"], text: string): QueryCla
   }
 }
 
-/** False for a text that no lower-case text contains. */
 const isLowerCase = (text: string): boolean => !/[A-Z]/.test(text);
 
 const tooLong = (text: string, field: string): CatalogError =>
@@ -144,21 +148,21 @@ const tooLong = (text: string, field: string): CatalogError =>
     { hint: "Use a shorter text, or search for equal values" },
   );
 
-/** A range between ends of two types is empty; a range without ends has all numbers and texts. */
-function rangeQuery({ field, above, from, to, below }: Of<"range">): QueryClause {
-  const given = Object.entries({ gt: above, gte: from, lte: to, lt: below }).filter(
+/** A range with bounds of two types is empty; an unbounded range matches all numbers and texts. */
+function rangeQuery({ field, above, from, to, below }: ConditionOf<"range">): QueryClause {
+  const bounds = Object.entries({ gt: above, gte: from, lte: to, lt: below }).filter(
     (end): end is [string, number | string] => end[1] !== undefined,
   );
-  for (const [, end] of given) {
+  for (const [, end] of bounds) {
     if (typeof end === "string" && isTooLong(storedText(end))) throw tooLong(end, field);
   }
-  const of = (type: "number" | "string") => given.every(([, end]) => typeof end === type);
-  const ends = (): Readonly<Record<string, number | string>> =>
+  const allAre = (type: "number" | "string") => bounds.every(([, end]) => typeof end === type);
+  const storedBounds = (): Readonly<Record<string, number | string>> =>
     Object.fromEntries(
-      given.map(([name, end]) => [name, typeof end === "string" ? storedText(end) : end]),
+      bounds.map(([name, end]) => [name, typeof end === "string" ? storedText(end) : end]),
     );
   return anyOf([
-    ...(of("number") ? [range(fieldNames.number(field), ends())] : []),
-    ...(of("string") ? [range(fieldNames.text(field), ends())] : []),
+    ...(allAre("number") ? [range(fieldNames.number(field), storedBounds())] : []),
+    ...(allAre("string") ? [range(fieldNames.text(field), storedBounds())] : []),
   ]);
 }

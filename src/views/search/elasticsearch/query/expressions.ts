@@ -1,7 +1,7 @@
 /**
- * Translates an expression (search.ts) into a query with the same score. Every clause has a constant
- * score, independent of documents; sums and maxima of multiples of 1/64 are exact in the 32-bit floats
- * of servers.
+ * Translates an expression (search.ts) into a query with the same score. Every clause has a
+ * constant score. Servers add scores as 32-bit floats, in which sums of multiples of 1/64 are
+ * exact.
  */
 import type { Expression, WordChoice } from "../../search.ts";
 import { boostOf, fieldNames, isSuggested, type TextFieldKind } from "../fields.ts";
@@ -13,39 +13,39 @@ import {
   wordUnitsMax,
 } from "../stored-text.ts";
 import {
-  best,
   everything,
   isNothing,
   isTooLong,
+  maxScoreOf,
   noneOf,
   nothing,
-  ofFittingLength,
   prefix,
   type QueryClause,
   terms,
+  truncatedTerm,
 } from "./clauses.ts";
 import { conditionQuery } from "./conditions.ts";
 
-type Of<K extends Expression["kind"]> = Extract<Expression, { kind: K }>;
-export type TextLeaf = Of<"word"> | Of<"phrase"> | Of<"whole">;
+type ExpressionOf<K extends Expression["kind"]> = Extract<Expression, { kind: K }>;
+export type TextLeaf = ExpressionOf<"word"> | ExpressionOf<"phrase"> | ExpressionOf<"whole">;
 
-/** Documents that were evaluated one by one, by the score of a leaf. */
+/** Urns of the documents for which a leaf has this score. */
 export interface ScoreLevel {
   readonly score: number;
   readonly urns: readonly string[];
 }
 
-interface Terms {
+interface QueryContext {
   /** Kinds of the indexed texts. */
   readonly kinds: readonly TextFieldKind[];
-  /** Results for leaves that the index alone cannot evaluate (uncertainLeaves). */
-  readonly lookedUp: ReadonlyMap<TextLeaf, readonly ScoreLevel[]>;
+  /** Results of the leaves that the index cannot evaluate exactly (`uncertainLeaves`). */
+  readonly evaluatedLeaves: ReadonlyMap<TextLeaf, readonly ScoreLevel[]>;
 }
 
-/** Maximum length of a phrase in the index; only the beginning of a longer one is searched there. */
+/** Maximum words of a phrase query; only the first words of a longer phrase are queried. */
 const PHRASE_WORDS_MAX = 32;
 
-export function expressionQuery(expression: Expression, known: Terms): QueryClause {
+export function expressionQuery(expression: Expression, context: QueryContext): QueryClause {
   const query = (one: Expression, scale: number): QueryClause => {
     switch (one.kind) {
       case "all":
@@ -55,16 +55,16 @@ export function expressionQuery(expression: Expression, known: Terms): QueryClau
       case "word":
       case "phrase":
       case "whole":
-        return leafQuery(one, known, scale);
+        return leafQuery(one, context, scale);
       case "or":
-        return best(one.any.map((some) => query(some, scale)));
+        return maxScoreOf(one.any.map((operand) => query(operand, scale)));
       case "not":
         return noneOf([query(one.not, 0)]);
       case "and":
-        return andQuery(one, (some) => query(some, scale));
+        return andQuery(one, (operand) => query(operand, scale));
       case "prefer": {
         const base = query(one.base, scale);
-        const preferred = best(
+        const preferred = maxScoreOf(
           one.preferred.map(({ weight, when }) => query(when, scale * weight)),
         );
         if (isNothing(base) || isNothing(preferred)) return base;
@@ -75,7 +75,10 @@ export function expressionQuery(expression: Expression, known: Terms): QueryClau
   return query(expression, 1);
 }
 
-function andQuery({ all }: Of<"and">, query: (one: Expression) => QueryClause): QueryClause {
+function andQuery(
+  { all }: ExpressionOf<"and">,
+  query: (one: Expression) => QueryClause,
+): QueryClause {
   if (all.length === 0) return everything(0);
   const must = all.filter(({ kind }) => kind !== "not").map(query);
   const negated = all.filter((one) => one.kind === "not").map(({ not }) => query(not));
@@ -86,21 +89,22 @@ function andQuery({ all }: Of<"and">, query: (one: Expression) => QueryClause): 
 const scored = (query: QueryClause, score: number): QueryClause =>
   isNothing(query) ? query : { constant_score: { filter: query, boost: score } };
 
-function leafQuery(leaf: TextLeaf, { kinds, lookedUp }: Terms, scale: number): QueryClause {
-  const asked = "within" in leaf && leaf.within === "suggested" ? kinds.filter(isSuggested) : kinds;
+function leafQuery(
+  leaf: TextLeaf,
+  { kinds, evaluatedLeaves: lookedUp }: QueryContext,
+  scale: number,
+): QueryClause {
+  const searchedKinds =
+    "within" in leaf && leaf.within === "suggested" ? kinds.filter(isSuggested) : kinds;
   const levels = lookedUp.get(leaf) ?? [];
-  return best([
-    ...asked.flatMap((kind) => certainQueries(leaf, kind, scale * boostOf(kind))),
+  return maxScoreOf([
+    ...searchedKinds.flatMap((kind) => exactQueries(leaf, kind, scale * boostOf(kind))),
     ...levels.flatMap(({ score, urns }) => terms("urn", urns.map(inUnitOrder), scale * score)),
   ]);
 }
 
 /** The part of a leaf that the index can evaluate exactly, for texts of a kind. */
-function certainQueries(
-  leaf: TextLeaf,
-  kind: TextFieldKind,
-  boost: number,
-): readonly QueryClause[] {
+function exactQueries(leaf: TextLeaf, kind: TextFieldKind, boost: number): readonly QueryClause[] {
   switch (leaf.kind) {
     case "word":
       return wordQueries(leaf.any, fieldNames.words(kind), boost);
@@ -134,7 +138,7 @@ function wordQueries(
       return terms(field, words, boost * weight);
     }),
     ...any.flatMap((choice) =>
-      choice.prefix && !isLong(choice)
+      choice.prefix && !isTooLongPrefix(choice)
         ? [prefix(field, storedBeginning(choice.word), boost * choice.weight)]
         : [],
     ),
@@ -145,13 +149,14 @@ const phraseQuery = (words: readonly string[], kind: TextFieldKind): QueryClause
   match_phrase: { [fieldNames.words(kind)]: { query: words.map(storedWord).join(" ") } },
 });
 
-const isLong = ({ word, prefix }: WordChoice): boolean => prefix && word.length > wordUnitsMax;
+const isTooLongPrefix = ({ word, prefix }: WordChoice): boolean =>
+  prefix && word.length > wordUnitsMax;
 
 /** True if documents must be fetched to evaluate the leaf. */
 function isUncertain(leaf: TextLeaf): boolean {
   switch (leaf.kind) {
     case "word":
-      return leaf.any.some(isLong);
+      return leaf.any.some(isTooLongPrefix);
     case "phrase":
       return leaf.words.length > PHRASE_WORDS_MAX;
     case "whole":
@@ -159,7 +164,9 @@ function isUncertain(leaf: TextLeaf): boolean {
   }
 }
 
-/** A leaf, its uncertain part, and a query for all candidate documents. */
+/**
+ * A leaf, the part of it that the index cannot evaluate exactly, and a query for its candidates.
+ */
 export interface UncertainLeaf {
   readonly leaf: TextLeaf;
   readonly uncertain: TextLeaf;
@@ -193,21 +200,21 @@ export function uncertainLeaves(
 function uncertainLeaf(leaf: TextLeaf, kinds: readonly TextFieldKind[]): UncertainLeaf {
   switch (leaf.kind) {
     case "word": {
-      const any = leaf.any.filter(isLong);
+      const any = leaf.any.filter(isTooLongPrefix);
       const beginnings = [...new Set(any.map(({ word }) => storedBeginning(word)))];
       const candidates = kinds.flatMap((kind) =>
         beginnings.map((beginning) => prefix(fieldNames.words(kind), beginning)),
       );
-      return { leaf, uncertain: { ...leaf, any }, candidates: best(candidates) };
+      return { leaf, uncertain: { ...leaf, any }, candidates: maxScoreOf(candidates) };
     }
     case "phrase": {
       const words = leaf.words.slice(0, PHRASE_WORDS_MAX);
-      const candidates = best(kinds.map((kind) => phraseQuery(words, kind)));
+      const candidates = maxScoreOf(kinds.map((kind) => phraseQuery(words, kind)));
       return { leaf, uncertain: leaf, candidates };
     }
     case "whole": {
-      const beginning = ofFittingLength(inUnitOrder(leaf.text.toWellFormed()));
-      const candidates = best(kinds.map((kind) => prefix(fieldNames.whole(kind), beginning)));
+      const beginning = truncatedTerm(inUnitOrder(leaf.text.toWellFormed()));
+      const candidates = maxScoreOf(kinds.map((kind) => prefix(fieldNames.whole(kind), beginning)));
       return { leaf, uncertain: leaf, candidates };
     }
   }

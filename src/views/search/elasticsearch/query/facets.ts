@@ -1,7 +1,8 @@
 /**
- * Counts values and combinations of values. Each shard returns its most frequent single values, which
- * is exact with one shard or few values; otherwise all values are requested. Combinations are read in
- * pages, because servers do not sort them by count. Requested values have one filter each.
+ * Counts values and combinations of values. A `terms` aggregation is exact with one shard or few
+ * distinct values; otherwise a second request reads all values. Combinations are read with a
+ * `composite` aggregation, in pages, because it cannot sort by count. Named values get a filter
+ * each.
  */
 import type { estypes } from "@elastic/elasticsearch";
 import { fieldValues } from "../../evaluate.ts";
@@ -14,11 +15,11 @@ import { allOf, anyOf, type QueryClause, terms } from "./clauses.ts";
 
 type Aggregation = estypes.AggregationsAggregationContainer;
 
-/** Number of values that a shard returns: all values of most fields. */
+/** Values per shard (`shard_size`): all values of most fields. */
 const SHARD_VALUES = 2_000;
 /** Values of one response: the server's search.max_buckets is 65,536. */
 const VALUES_MAX = 50_000;
-/** Combinations of one page. */
+/** Page size of the combinations. */
 const PAGE = 5_000;
 const ALL = 2_147_483_647;
 
@@ -50,7 +51,7 @@ export async function readFacets(
       return await Promise.all(
         counted.map(async ({ values, count }) => ({
           values: await Promise.all(
-            values.map((stored, of) => textOf(stored, facet.fields[of] ?? "", indices)),
+            values.map((stored, index) => textOf(stored, facet.fields[index] ?? "", indices)),
           ),
           count,
         })),
@@ -64,12 +65,12 @@ const isNamed = (facet: FacetQuery): facet is NamedValues => "named" in facet;
 const isPair = ({ fields }: FrequentValues): boolean => fields.length > 1;
 
 function aggregationOf(facet: FacetQuery): Aggregation | undefined {
-  if (isNamed(facet)) return facet.named.length === 0 ? undefined : oneByOne(facet);
+  if (isNamed(facet)) return facet.named.length === 0 ? undefined : filterPerValue(facet);
   if (facet.limit <= 0) return undefined;
   return isPair(facet) ? pairs(facet) : single(facet, SHARD_VALUES);
 }
 
-const oneByOne = ({ named, among }: NamedValues): Aggregation => ({
+const filterPerValue = ({ named, among }: NamedValues): Aggregation => ({
   filters: {
     filters: named.map((values) =>
       allOf(
@@ -93,7 +94,7 @@ type Filters = estypes.AggregationsFiltersAggregate;
 type Terms = estypes.AggregationsStringTermsAggregate;
 type Composite = estypes.AggregationsCompositeAggregate;
 
-/** The index's order is that of the texts. */
+/** The terms in index order are in the order of their texts. */
 const single = ({ fields: [field], limit }: FrequentValues, perShard: number): Aggregation => {
   const size = Math.min(limit, VALUES_MAX);
   return {
@@ -161,11 +162,11 @@ async function allPairs(
   return counted;
 }
 
-/** Stable: equal counts stay in the order of their texts, which is the order of combinations. */
+/** Equal counts keep the order of the combinations, which is that of their texts. */
 const mostFrequent = (counted: readonly FacetValue[], limit: number): readonly FacetValue[] =>
   counted.toSorted((a, b) => b.count - a.count).slice(0, limit);
 
-/** Restores a text that was cut from a document with this value. */
+/** The text of a term. Reads a truncated text from a document that has it. */
 async function textOf(stored: string, field: string, indices: Indices): Promise<string> {
   const text = readStoredText(stored);
   if (text !== undefined) return text;

@@ -1,7 +1,7 @@
 /**
- * Counts documents in the folders of one level. Reads the paths below the folder in order. Most
- * documents have one path, so their number is the sum over paths. Folders with documents that have
- * several paths are counted with separate queries.
+ * Counts documents in the folders of one level. Reads the paths below the parent folder in order
+ * and sums their counts. The sum is exact if each document has one path. A folder with documents
+ * that have several paths is counted again with a query of its own.
  */
 import type { estypes } from "@elastic/elasticsearch";
 import { fieldValues } from "../../evaluate.ts";
@@ -13,27 +13,28 @@ import { fetchCandidates } from "./candidates.ts";
 import {
   anyOf,
   isTooLong,
-  ofFittingLength,
   prefix,
   type QueryClause,
   range,
   terms,
+  truncatedTerm,
 } from "./clauses.ts";
 
 type Level = Pick<FolderQuery, "field" | "separator">;
 
-/** Paths of one request, and folders that are counted in one. */
+/** Page size of the paths. */
 const PATHS_MAX = 5_000;
+/** Folders that one request counts again. */
 const FOLDERS_MAX = 200;
 
 interface Counted {
   count: number;
   hasFolders: boolean;
-  /** Documents that may be counted several times. */
+  /** True if some documents may have been counted several times. */
   uncertain: boolean;
 }
 
-/** `query` is the scope's. */
+/** `query`: the documents of the scope. */
 export async function findFolders(
   { field, separator, path }: FolderQuery,
   query: QueryClause,
@@ -80,7 +81,7 @@ async function findDeepFolders(
   query: QueryClause,
   indices: Indices,
 ): Promise<Omit<FolderResult, "position">> {
-  const beginning = prefix(fieldNames.text(field), ofFittingLength(inUnitOrder(before)));
+  const beginning = prefix(fieldNames.text(field), truncatedTerm(inUnitOrder(before)));
   const documents = await fetchCandidates({ bool: { filter: [query, beginning] } }, indices);
   const all = new Map<string, Counted>();
   let total = 0;
@@ -112,7 +113,7 @@ const inOrder = (counted: ReadonlyMap<string, Counted>): readonly Folder[] =>
   );
 
 interface Path {
-  /** As stored in the index. */
+  /** The term in the index. */
   readonly key: string;
   readonly documents: number;
   readonly several: number;
@@ -169,15 +170,15 @@ async function countAgain(
 ): Promise<void> {
   const uncertain = [...counted].filter(([, folder]) => folder.uncertain);
   for (let from = 0; from < uncertain.length; from += FOLDERS_MAX) {
-    const some = uncertain.slice(from, from + FOLDERS_MAX);
+    const chunk = uncertain.slice(from, from + FOLDERS_MAX);
     const { aggregations = {} } = await indices.search({
       query: scope,
       size: 0,
       aggs: Object.fromEntries(
-        some.map(([name], n) => [`folder${n}`, { filter: isIn(level, before + name) }]),
+        chunk.map(([name], n) => [`folder${n}`, { filter: isIn(level, before + name) }]),
       ),
     });
-    for (const [n, [, folder]] of some.entries()) {
+    for (const [n, [, folder]] of chunk.entries()) {
       folder.count = docCount(aggregations[`folder${n}`]);
     }
   }
@@ -186,7 +187,7 @@ async function countAgain(
 const docCount = (result: unknown): number =>
   (result as { readonly doc_count?: number } | undefined)?.doc_count ?? 0;
 
-/** In the folder or below it. */
+/** Matches documents in the folder or below it. */
 function isIn({ field, separator }: Level, folder: string): QueryClause {
   const text = fieldNames.text(field);
   return anyOf([
@@ -195,18 +196,20 @@ function isIn({ field, separator }: Level, folder: string): QueryClause {
   ]);
 }
 
-/** In any folder: a value continues after the separator, and not with another separator. */
+/**
+ * Matches documents in any folder: the path continues after the separator with a non-empty name.
+ */
 function inFolders({ field, separator }: Level, before: string): QueryClause {
   const text = fieldNames.text(field);
   const [from, empty] = [inUnitOrder(before), inUnitOrder(before + separator)];
   return anyOf([
     range(text, { gt: from, lt: empty }),
-    range(text, { gte: behind(empty), lt: behind(from) }),
+    range(text, { gte: upperBound(empty), lt: upperBound(from) }),
   ]);
 }
 
-/** The least text that is greater than all texts with this prefix. */
-function behind(stored: string): string {
+/** The least text that sorts after all texts with this prefix. */
+function upperBound(stored: string): string {
   const characters = Array.from(stored);
   for (let last = characters.pop(); last !== undefined; last = characters.pop()) {
     const code = last.codePointAt(0) ?? 0;

@@ -1,6 +1,6 @@
 /**
- * Reads one page of hits in the requested order, with their sort keys. Pages beyond the result window
- * of servers are reached in steps over a point in time.
+ * Reads one page of hits in the requested order, with their sort keys. A page beyond the result
+ * window is reached with `search_after` on a point in time.
  */
 import type { estypes } from "@elastic/elasticsearch";
 import { fieldValues } from "../../evaluate.ts";
@@ -13,7 +13,7 @@ import {
   type SortBy,
 } from "../../search.ts";
 import { compareKeys, type SortKey, sortKey } from "../../sort-key.ts";
-import { decodeLater } from "../../stored-document.ts";
+import { decodeLazily } from "../../stored-document.ts";
 import { fieldNames } from "../fields.ts";
 import { readKey, storedKey, storedOrder } from "../index-document.ts";
 import type { Indices, Request, Response } from "../indices.ts";
@@ -21,18 +21,18 @@ import { fromUnitOrder, inUnitOrder } from "../stored-text.ts";
 import type { QueryClause } from "./clauses.ts";
 
 type Page = Pick<SearchQuery, "sort" | "start" | "count" | "after" | "urnsOnly">;
-type Place = estypes.SortResults;
+type SortValues = estypes.SortResults;
 
-/** Maximum number of hits that a request reaches: the default of index.max_result_window. */
+/** The default of index.max_result_window. */
 const WINDOW_MAX = 10_000;
 
 interface FoundPage {
   readonly hits: readonly Hit[];
-  /** Response to the request with `more`. */
+  /** The response to the request that included `more`. */
   readonly response: Response;
 }
 
-/** `more` is added to the request for the hits. */
+/** `more`: further members of the request for the hits, such as aggregations. */
 export async function findPage(
   indices: Indices,
   query: QueryClause,
@@ -43,11 +43,11 @@ export async function findPage(
   const from = after === undefined ? {} : { search_after: searchAfter(after, sort) };
   const request: Request = {
     ...{ query, sort: sortOf(sort), track_scores: sort.length > 0, ...from },
-    // Sort keys may be read from documents.
+    // With a sort, keys of truncated texts are read from the documents.
     ...(urnsOnly === true && sort.length === 0 && { _source: ["urn"] }),
   };
   if (count === 0 || start + count <= WINDOW_MAX) {
-    // With a cursor, a server counts from there only.
+    // `search_after` does not allow `from`: the first `start` hits are read and dropped.
     const [skip, size] = after === undefined ? [0, count] : [start, start + count];
     const response = await indices.search({
       ...(count === 0 ? { query } : request),
@@ -57,18 +57,18 @@ export async function findPage(
     });
     return { hits: response.hits.hits.slice(skip).map((hit) => hitOf(hit, sort)), response };
   }
-  return await indices.frozen(async (search) => {
+  return await indices.atPointInTime(async (search) => {
     const response = await search({ ...request, size: WINDOW_MAX, _source: false, ...more });
     const nothing = { hits: [], response };
     let { hits } = response.hits;
-    let passed = 0;
-    while (passed + hits.length < start) {
+    let skipped = 0;
+    while (skipped + hits.length < start) {
       if (hits.length < WINDOW_MAX) return nothing;
-      passed += hits.length;
+      skipped += hits.length;
       const step = { size: WINDOW_MAX, _source: false, search_after: hits.at(-1)?.sort };
       ({ hits } = (await search({ ...request, ...step })).hits);
     }
-    const before = hits[start - passed - 1];
+    const before = hits[start - skipped - 1];
     if (before === undefined) return nothing;
     const page = await search({ ...request, size: count, search_after: before.sort });
     return { hits: page.hits.hits.map((hit) => hitOf(hit, sort)), response };
@@ -89,7 +89,7 @@ const sortOf = (sort: readonly SortBy[]): estypes.Sort => [
   { urn: { order: "asc" } },
 ];
 
-function searchAfter(after: Cursor, sort: readonly SortBy[]): Place {
+function searchAfter(after: Cursor, sort: readonly SortBy[]): SortValues {
   const keys = sort.map((_, n) => {
     const key = after[n];
     if (key === undefined || key === null) return null;
@@ -104,8 +104,8 @@ function hitOf(
   sort: readonly SortBy[],
 ): Hit {
   const urn = fromUnitOrder(_source?.urn ?? "");
-  const document = decodeLater(urn, _source?.document ?? "");
-  // Servers write 32-bit floats with as few digits as are unambiguous.
+  const document = decodeLazily(urn, _source?.document ?? "");
+  // JSON has the shortest decimal form of the 32-bit float.
   const score = Math.fround(Number(_score ?? 0));
   const keys = sort.map((by, n) => keyOf(sortValues[n], by, document));
   return { document, score, cursor: [...keys, score, urn] };

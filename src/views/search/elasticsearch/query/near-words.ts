@@ -1,6 +1,6 @@
 /**
- * Near words (../near-words.ts) by the server's term suggester. The suggester knows neither conditions
- * nor deleted documents, so each candidate is counted among the documents of the scope afterwards.
+ * Near words (../near-words.ts) by the server's term suggester. The suggester ignores conditions
+ * and deletions, so a second request counts the matching documents of each candidate.
  */
 import type { estypes } from "@elastic/elasticsearch";
 import { NearTest, type NearWord, nearest } from "../../near-words.ts";
@@ -11,12 +11,12 @@ import { storedBeginning, storedWord } from "../stored-text.ts";
 import { allOf, anyOf, prefix, type QueryClause, terms } from "./clauses.ts";
 import { conditionQuery } from "./conditions.ts";
 
-/** Candidates of a word in each index and kind of text. */
+/** Candidates per word, index and kind of text. */
 const SUGGESTIONS_MAX = 1_000;
-/** Candidates of a word that are counted, the nearest first. More words are seldom near. */
+/** Candidates per word that are counted, the nearest first. */
 const CANDIDATES_MAX = 200;
 
-/** The near words of each word; of none where the indices have no texts. */
+/** The near words of each word. */
 export async function findNearWords(
   words: readonly string[],
   {
@@ -26,8 +26,8 @@ export async function findNearWords(
   indices: SuggestingIndices,
 ): Promise<readonly (readonly NearWord[])[]> {
   const tests = words.map((word) => new NearTest(word));
-  const wanted = words.filter((_, n) => (tests[n]?.editsMax ?? 0) > 0);
-  const suggested = wanted.length === 0 ? new Set<string>() : await suggest(wanted, indices);
+  const testable = words.filter((_, n) => (tests[n]?.editsMax ?? 0) > 0);
+  const suggested = testable.length === 0 ? new Set<string>() : await suggest(testable, indices);
   const candidates = tests.map((near) =>
     [...suggested]
       .flatMap((word) => {
@@ -40,23 +40,23 @@ export async function findNearWords(
   if (candidates.every(({ length }) => length === 0)) return words.map(() => []);
   const inTexts = (query: (field: string) => readonly QueryClause[]): QueryClause =>
     anyOf(kinds.flatMap((kind) => query(fieldNames.words(kind))));
-  const counts = await count(indices, condition, [
+  const counts = await countMatches(indices, condition, [
     ...words.map((word) => inTexts((field) => [prefix(field, storedBeginning(word))])),
     ...candidates.flat().map(({ word }) => inTexts((field) => terms(field, [storedWord(word)]))),
   ]);
   let at = words.length;
-  return candidates.map((some, n) => {
-    const counted = some.map((one) => ({ ...one, documents: counts[at++] ?? 0 }));
+  return candidates.map((candidatesOfWord, n) => {
+    const counted = candidatesOfWord.map((one) => ({ ...one, documents: counts[at++] ?? 0 }));
     return (counts[n] ?? 0) > 0 ? [] : nearest(counted);
   });
 }
 
-/** Words of the indices that are near one of the words, and others. */
+/** Candidates from all indices; the caller drops those that are not near. */
 async function suggest(
   words: readonly string[],
   indices: SuggestingIndices,
 ): Promise<ReadonlySet<string>> {
-  const fields = await indices.mapped(fieldNames.words("*"));
+  const fields = await indices.mappedFields(fieldNames.words("*"));
   const found = await Promise.all(
     Array.from(fields, async ([index, names]) => {
       const suggest = Object.fromEntries(
@@ -64,8 +64,8 @@ async function suggest(
           names.map((field) => [`${n} ${field}`, { text: word, term: suggester(word, field) }]),
         ),
       );
-      const { suggest: answers = {} } = await indices.searchOne(index, { size: 0, suggest });
-      return Object.values(answers).flat();
+      const { suggest: suggestions = {} } = await indices.searchOne(index, { size: 0, suggest });
+      return Object.values(suggestions).flat();
     }),
   );
   return new Set(
@@ -81,7 +81,7 @@ const suggester = (word: string, field: string): estypes.SearchTermSuggester => 
   max_edits: new NearTest(word).editsMax,
   prefix_length: 1,
   min_word_length: 1,
-  // Also for a word that only documents outside of the scope contain.
+  // The default suggests nothing for indexed words, even those of documents outside the scope.
   suggest_mode: "always",
   max_term_freq: 1_000_000_000,
   size: SUGGESTIONS_MAX,
@@ -89,7 +89,7 @@ const suggester = (word: string, field: string): estypes.SearchTermSuggester => 
 });
 
 /** Number of documents that fulfil the condition and match each query. */
-async function count(
+async function countMatches(
   indices: SuggestingIndices,
   condition: Condition | undefined,
   queries: readonly QueryClause[],

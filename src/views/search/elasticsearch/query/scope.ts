@@ -1,4 +1,4 @@
-/** Translates a search into a query; evaluates parts that the index alone cannot decide first. */
+/** Translates a search into a query, after evaluating the leaves that the index cannot decide. */
 import { evaluate } from "../../evaluate.ts";
 import type { Scope } from "../../search.ts";
 import type { TextFieldKind } from "../fields.ts";
@@ -22,23 +22,26 @@ export async function scopeQuery(
   indices: Indices,
 ): Promise<QueryClause> {
   const expression = simplifiedExpression(scope.expression);
-  const lookedUp = new Map<TextLeaf, readonly ScoreLevel[]>();
+  const evaluatedLeaves = new Map<TextLeaf, readonly ScoreLevel[]>();
   for (const uncertain of uncertainLeaves(expression, kinds)) {
-    lookedUp.set(uncertain.leaf, await lookUp(uncertain, indices));
+    evaluatedLeaves.set(uncertain.leaf, await evaluateCandidates(uncertain, indices));
   }
-  const query = expressionQuery(expression, { kinds, lookedUp });
-  const narrowed = scope.condition === undefined ? query : within(query, scope.condition);
-  checkSize(narrowed);
-  return narrowed;
+  const query = expressionQuery(expression, { kinds, evaluatedLeaves: evaluatedLeaves });
+  const filtered = scope.condition === undefined ? query : withFilter(query, scope.condition);
+  checkSize(filtered);
+  return filtered;
 }
 
-function within(query: QueryClause, condition: Parameters<typeof conditionQuery>[0]): QueryClause {
+function withFilter(
+  query: QueryClause,
+  condition: Parameters<typeof conditionQuery>[0],
+): QueryClause {
   const filter = conditionQuery(condition);
   if (isNothing(query) || isNothing(filter)) return nothing;
   return { bool: { must: [query], filter: [filter] } };
 }
 
-async function lookUp(
+async function evaluateCandidates(
   { uncertain, candidates }: UncertainLeaf,
   indices: Indices,
 ): Promise<readonly ScoreLevel[]> {
@@ -50,6 +53,6 @@ async function lookUp(
   });
   return Array.from(
     Map.groupBy(found, ({ score }) => score),
-    ([score, some]) => ({ score, urns: some.map(({ urn }) => urn) }),
+    ([score, scored]) => ({ score, urns: scored.map(({ urn }) => urn) }),
   );
 }

@@ -5,7 +5,7 @@
 import { appendAll } from "../../../../lib/lists.ts";
 import type { Condition, Expression, WordChoice } from "../../search.ts";
 
-type Of<K extends Expression["kind"]> = Extract<Expression, { kind: K }>;
+type ExpressionOf<K extends Expression["kind"]> = Extract<Expression, { kind: K }>;
 
 export function simplifiedExpression(expression: Expression): Expression {
   switch (expression.kind) {
@@ -32,7 +32,7 @@ export function simplifiedExpression(expression: Expression): Expression {
 }
 
 /** Merges several negated expressions into one. */
-function simplifiedAnd({ all }: Of<"and">): Expression {
+function simplifiedAnd({ all }: ExpressionOf<"and">): Expression {
   const flat = all.flatMap(parts);
   const negated = flat.filter((one) => one.kind === "not").map(({ not }) => not);
   const others = flat.filter((one) => one.kind !== "not").map(simplifiedExpression);
@@ -51,7 +51,7 @@ const parts = (expression: Expression): readonly Expression[] =>
 const alternatives = (expression: Expression): readonly Expression[] =>
   expression.kind === "or" ? expression.any.flatMap(alternatives) : [expression];
 
-/** A leaf has the greatest score of its alternatives, as alternatives have. */
+/** Merges words into one leaf: both an `or` and a leaf have the greatest score of their members. */
 function simplifiedOr(any: readonly Expression[]): Expression {
   const words = { everywhere: [] as WordChoice[], suggested: [] as WordChoice[] };
   const conditions: Condition[] = [];
@@ -74,7 +74,7 @@ function simplifiedOr(any: readonly Expression[]): Expression {
   return all.length === 1 && all[0] !== undefined ? all[0] : { kind: "or", any: all };
 }
 
-/** Removes prefixes that a shorter prefix with the same score covers. */
+/** Removes words and prefixes that a shorter prefix with at least their weight covers. */
 function withoutCovered(any: readonly WordChoice[]): readonly WordChoice[] {
   const choices = any.map((choice) => ({ ...choice, word: choice.word.toWellFormed() }));
   const beginnings = new Map<string, number>();

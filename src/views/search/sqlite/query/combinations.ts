@@ -1,6 +1,6 @@
 /**
- * Counts combinations of texts, one text from the fields of each place: pairs of facets, nested
- * facets, folders. A document counts once for each combination that it has.
+ * Counts combinations of texts, for pairs of facets, nested facets and folders. A combination has
+ * one text from the fields of each place. A document counts once for each of its combinations.
  */
 import type { FacetValue, FieldValue } from "../../search.ts";
 import type { FieldValues } from "../segments/doc-values.ts";
@@ -9,32 +9,32 @@ import type { Matched } from "./top-hits.ts";
 
 interface Place {
   readonly fields: readonly string[];
-  /** The text of a value of a document; undefined for a value that does not count. */
+  /** The text of a value; undefined for a value that is not counted. */
   readonly textOf: (value: FieldValue) => string | undefined;
 }
 
-/** Texts of the first places. */
+/** A trie node: texts of the first places. */
 interface Combination {
   readonly values: readonly string[];
   count: number;
-  /** The last document that was found to have it. */
+  /** The last document that was counted. */
   last: number;
-  /** By their next text. */
+  /** Children by the text of the next place. */
   readonly longer: Map<string, Combination>;
 }
 
-/** A field of a place in one segment. */
+/** The doc values of a field of a place in one segment. */
 interface Column {
   readonly values: FieldValues;
   readonly textOf: Place["textOf"];
-  /** By ordinal, as they are needed; null for a value that does not count. */
+  /** Texts by ordinal, filled lazily; null for a value that is not counted. */
   readonly texts: (string | null)[];
 }
 
-/** With more possible keys for each document, documents are counted one by one. */
+/** Maximum size of the key table, per document; above it, documents are counted one by one. */
 const KEYS_FOR_DOCUMENT = 4;
 
-/** With `named`, only these count, and they are returned in their order. `documents`: how many have one. */
+/** `named`: counts only these, in order. `documents`: the number of documents with any of them. */
 export function countCombinations(
   places: readonly Place[],
   all: readonly Matched[],
@@ -45,10 +45,10 @@ export function countCombinations(
   const added: Combination[] = [];
   const wanted = named?.map((texts) => texts.reduce(add, root));
   let documents = 0;
-  /** The number of the document among those of all segments. */
+  /** Number of the current document, over all segments. */
   let current = 0;
 
-  /** The combination with one text more. */
+  /** Gets or adds the child for a text. */
   function add({ values, longer }: Combination, text: string): Combination {
     const known = longer.get(text);
     if (known !== undefined) return known;
@@ -61,7 +61,7 @@ export function countCombinations(
   const longer = (shorter: Combination, text: string): Combination | undefined =>
     wanted === undefined ? add(shorter, text) : shorter.longer.get(text);
 
-  /** Counts the combinations of a document that begin with `shorter`. True if it has one. */
+  /** Counts the combinations of a document that begin with `shorter`. True if there is one. */
   function count(doc: number, shorter: Combination, columns: readonly (readonly Column[])[]) {
     const own = columns[shorter.values.length];
     if (own === undefined) {
@@ -82,7 +82,7 @@ export function countCombinations(
     return some;
   }
 
-  /** Counts by the ordinals of all places, which make one key, where no document has several values. */
+  /** Counts by one key of the ordinals of all places; requires one value per document and field. */
   function countKeys(columns: readonly Column[], docs: Uint32Array, end: number): void {
     deadline.spend(docs.length);
     const counts = new Uint32Array(end);

@@ -1,4 +1,4 @@
-/** Evaluates conditions in one segment, once for each distinct value of a field. */
+/** Compiles conditions for one segment, evaluating each distinct value of a field once. */
 import { fulfils, type ValueCondition } from "../../evaluate.ts";
 import type { Condition } from "../../search.ts";
 import type { FieldValues } from "../segments/doc-values.ts";
@@ -8,7 +8,7 @@ import type { Deadline } from "./deadline.ts";
 /** True if a document fulfils the condition. */
 type Holds = (doc: number) => boolean;
 
-/** A condition that no document of the segment fulfils, and one that all do. */
+/** Conditions that no document fulfils, and that all documents fulfil. */
 export const never: Holds = () => false;
 export const always: Holds = () => true;
 
@@ -38,33 +38,33 @@ export function compileCondition(
       const values = segment.field(condition.field);
       if (values === undefined) return never;
       if (condition.kind === "exists") return (doc) => values.has(doc);
-      const marked = markedValues(condition, values, deadline);
+      const matching = matchingOrdinals(condition, values, deadline);
       // Every document has a type.
-      if (condition.field === typeField && !marked.includes(0, 1)) return always;
-      return marked.includes(1) ? (doc) => values.some(doc, marked) : never;
+      if (condition.field === typeField && !matching.includes(0, 1)) return always;
+      return matching.includes(1) ? (doc) => values.some(doc, matching) : never;
     }
   }
 }
 
-/** Marks the values that fulfil the condition, by ordinal. */
-function markedValues(
+/** By ordinal: 1 for a value that fulfils the condition. */
+function matchingOrdinals(
   condition: ValueCondition,
   values: FieldValues,
   deadline: Deadline,
 ): Uint8Array {
-  const marked = new Uint8Array(values.end);
+  const matching = new Uint8Array(values.end);
   if (condition.kind === "equal") {
     for (const value of condition.values) {
       deadline.spend(64);
-      marked[values.find(value)] = 1;
+      matching[values.find(value)] = 1;
     }
-    // Ordinal 0 is that of the values that no document has.
-    marked[0] = 0;
+    // `find` returns ordinal 0 for a value that no document has.
+    matching[0] = 0;
   } else {
     values.eachValue((value, ordinal) => {
       deadline.spend(32);
-      if (fulfils(condition, value)) marked[ordinal] = 1;
+      if (fulfils(condition, value)) matching[ordinal] = 1;
     });
   }
-  return marked;
+  return matching;
 }

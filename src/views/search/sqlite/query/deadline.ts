@@ -1,8 +1,8 @@
-/** The time limit of a query: the time that its thread computes, not that it waits for the machine. */
+/** The time limit of a query, in CPU time of its thread. */
 import { CatalogError } from "../../../../core/errors.ts";
 import { threadCpuMs } from "../../../../projector/thread/cpu-time.ts";
 
-/** Steps of a loop between two looks at the clock. */
+/** Steps between two readings of the clock. */
 const STEPS = 1 << 15;
 
 export class Deadline {

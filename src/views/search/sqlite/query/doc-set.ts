@@ -1,6 +1,6 @@
 /**
- * Sets of documents of one segment with their scores: what an expression matches. Operations on
- * sorted lists; scores are multiples of 1/64, so sums are exact.
+ * Doc sets: the documents of one segment that an expression matches, with their scores. Operations
+ * work on sorted lists. Scores are multiples of 1/64, so sums are exact.
  */
 import type { Postings } from "../segments/terms.ts";
 
@@ -17,7 +17,7 @@ export const allWith = (docs: Uint32Array, score: number): DocSet => ({
   scores: new Float64Array(docs.length).fill(score),
 });
 
-/** The documents of a posting list; `scores` has the score of each level. */
+/** The doc set of a posting list. `scores`: the score of each level. */
 export function scored({ docs, levels }: Postings<Uint32Array>, scores: readonly number[]): DocSet {
   const all = new Float64Array(levels.length);
   for (let at = 0; at < all.length; at++) all[at] = scores[levels[at] as number] as number;
@@ -35,9 +35,9 @@ export function union(sets: readonly DocSet[], docCount: number): DocSet {
   return all.end();
 }
 
-/** Collects documents in any order, each with the greatest of its scores. */
+/** Collects documents in any order, each with its greatest score. */
 export class Union {
-  /** The greatest score of each document + 1; 0 for none. */
+  /** By document: the greatest score + 1; 0 for a document that was not added. */
   private readonly greatest: Float64Array;
   private count = 0;
 
@@ -69,15 +69,15 @@ export function intersect(a: DocSet, b: DocSet): DocSet {
   const docs = new Uint32Array(Math.min(a.docs.length, b.docs.length));
   const scores = new Float64Array(docs.length);
   let end = 0;
-  eachCommon(a.docs, b.docs, (inA, inB) => {
+  forEachCommon(a.docs, b.docs, (inA, inB) => {
     docs[end] = a.docs[inA] as number;
     scores[end++] = (a.scores[inA] as number) + (b.scores[inB] as number);
   });
   return { docs: docs.subarray(0, end), scores: scores.subarray(0, end) };
 }
 
-/** Calls back with the indexes of each document that is in both lists. */
-function eachCommon(a: Uint32Array, b: Uint32Array, take: (inA: number, inB: number) => void) {
+/** Calls `take` with both indexes of each document that is in both lists. */
+function forEachCommon(a: Uint32Array, b: Uint32Array, take: (inA: number, inB: number) => void) {
   for (let m = 0, n = 0; m < a.length && n < b.length; ) {
     const left = a[m] as number;
     const right = b[n] as number;
@@ -87,7 +87,6 @@ function eachCommon(a: Uint32Array, b: Uint32Array, take: (inA: number, inB: num
   }
 }
 
-/** Documents of the set for which it holds. */
 export function filter(set: DocSet, holds: (doc: number, score: number) => boolean): DocSet {
   const docs = new Uint32Array(set.docs.length);
   const scores = new Float64Array(docs.length);
@@ -102,7 +101,6 @@ export function filter(set: DocSet, holds: (doc: number, score: number) => boole
   return { docs: docs.subarray(0, end), scores: scores.subarray(0, end) };
 }
 
-/** Documents that are not among others. */
 export function without(set: DocSet, others: Uint32Array): DocSet {
   let at = 0;
   return filter(set, (doc) => {
@@ -111,11 +109,11 @@ export function without(set: DocSet, others: Uint32Array): DocSet {
   });
 }
 
-/** The documents of `set`; those that are among `extras` with the sum of their scores. */
-export function raise(set: DocSet, extras: DocSet): DocSet {
+/** The documents of `set`, with the scores of `extras` added. */
+export function addScores(set: DocSet, extras: DocSet): DocSet {
   if (extras.docs.length === 0) return set;
   const scores = set.scores.slice();
-  eachCommon(set.docs, extras.docs, (at, extra) => {
+  forEachCommon(set.docs, extras.docs, (at, extra) => {
     scores[at] = (scores[at] as number) + (extras.scores[extra] as number);
   });
   return { docs: set.docs, scores };

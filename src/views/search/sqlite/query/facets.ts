@@ -1,7 +1,7 @@
 /**
- * Facet collectors: count the matching documents with each value of a field. Values are counted by
- * ordinal in each segment, and the counts of all segments are added by the text of the value.
- * Combinations of values are counted document by document (combinations.ts).
+ * Facet collectors: count the matching documents for each value of a field. Each segment counts by
+ * ordinal; the counts of all segments are added by the text of the value. combinations.ts counts
+ * combinations of values.
  */
 import type { FacetQuery, FacetValue } from "../../search.ts";
 import type { FieldValues } from "../segments/doc-values.ts";
@@ -28,7 +28,7 @@ export function countFacet(
   const { fields, limit } = facet;
   const parts = fields.length === 1 ? partsOf(fields[0], all) : [];
   deadline.spend(parts.reduce((sum, { docs }) => sum + docs.length, 0));
-  // Values of several types may have the same text: then they are one, once in each document.
+  // `countTexts` would count a document twice that has a number and the same text.
   if (fields.length === 1 && parts.every(({ values }) => values.isText)) {
     return countTexts(parts, limit);
   }
@@ -73,7 +73,7 @@ function countTexts(parts: readonly Part[], limit: number): readonly FacetValue[
 
 const MISSING = -1;
 
-/** Equals in the order of their texts. */
+/** Equal counts are ordered by text. */
 function mostFrequent(counted: readonly FacetValue[], limit: number): readonly FacetValue[] {
   const byText = (a = "", b = "") => (a < b ? -1 : a > b ? 1 : 0);
   return counted

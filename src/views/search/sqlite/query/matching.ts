@@ -12,12 +12,12 @@ import {
 import { compileCondition } from "./conditions.ts";
 import type { Deadline } from "./deadline.ts";
 import {
+  addScores,
   allWith,
   type DocSet,
   filter,
   intersect,
   noDocs,
-  raise,
   scored,
   Union,
   union,
@@ -28,18 +28,18 @@ import {
 interface Matching {
   readonly segment: Segment;
   readonly deadline: Deadline;
-  /** The stored document of a number; read where the index does not decide. */
+  /** Reads a stored document, where the index does not decide. */
   readonly documentOf: (segment: Segment, doc: number) => SearchDocument | undefined;
-  /** No other documents are of interest; undefined for all. */
+  /** Candidate documents; undefined for all. */
   readonly among?: Uint32Array | undefined;
 }
 
-type Of<K extends Expression["kind"]> = Extract<Expression, { kind: K }>;
-type Within = Of<"word">["within"];
+type ExpressionOf<K extends Expression["kind"]> = Extract<Expression, { kind: K }>;
+type Within = ExpressionOf<"word">["within"];
 
 export function match(expression: Expression, matching: Matching): DocSet {
   const { segment, deadline } = matching;
-  const inside = (one: Expression): DocSet => match(one, matching);
+  const matchPart = (one: Expression): DocSet => match(one, matching);
   deadline.spend(1_000);
   switch (expression.kind) {
     case "all":
@@ -57,22 +57,22 @@ export function match(expression: Expression, matching: Matching): DocSet {
     case "and":
       return matchEvery(expression, matching);
     case "or":
-      return union(expression.any.map(inside), segment.docs);
+      return union(expression.any.map(matchPart), segment.docs);
     case "not":
-      return without(allWith(segment.all(), 0), inside(expression.not).docs);
+      return without(allWith(segment.all(), 0), matchPart(expression.not).docs);
     case "prefer": {
-      const base = inside(expression.base);
+      const base = matchPart(expression.base);
       if (base.docs.length === 0) return base;
       const preferred = expression.preferred.map(({ weight, when }) =>
         weighted(match(when, { ...matching, among: base.docs }), weight),
       );
-      return raise(base, union(preferred, segment.docs));
+      return addScores(base, union(preferred, segment.docs));
     }
   }
 }
 
-/** Words come first, the rarest before others: where no document has it, nothing else is read. */
-function matchEvery({ all }: Of<"and">, matching: Matching): DocSet {
+/** Reads words first, the rarest before others: an empty intersection ends the evaluation. */
+function matchEvery({ all }: ExpressionOf<"and">, matching: Matching): DocSet {
   const { terms } = matching.segment;
   const costs = all.map((one): readonly [bytes: number, one: Expression] => {
     const ranges = one.kind === "word" ? wordRanges(one, matching.segment) : undefined;
@@ -90,7 +90,7 @@ function matchEvery({ all }: Of<"and">, matching: Matching): DocSet {
 
 type TermRanges = ReturnType<typeof rangesOf>;
 
-/** The ordinals of the term, or with `prefix` of those that begin with it. */
+/** The ordinals of the term, or with `prefix` of the terms that begin with it. */
 function rangesOf(
   term: string,
   { prefix, weight }: Omit<WordChoice, "word">,
@@ -101,7 +101,7 @@ function rangesOf(
   return from < 0 || from === to ? [] : [{ from, to, weight }];
 }
 
-const wordRanges = ({ any }: Of<"word">, segment: Segment): TermRanges =>
+const wordRanges = ({ any }: ExpressionOf<"word">, segment: Segment): TermRanges =>
   any.flatMap((choice) => rangesOf(wordTerm(choice.word), choice, segment));
 
 function matchTerms(
@@ -132,17 +132,20 @@ function matchTerms(
   return found.end();
 }
 
-function matchPhrase({ words, weight = 1 }: Of<"phrase">, { segment, deadline }: Matching): DocSet {
+function matchPhrase(
+  { words, weight = 1 }: ExpressionOf<"phrase">,
+  { segment, deadline }: Matching,
+): DocSet {
   const { terms } = segment;
   const { levels, positionStep, docStep } = terms.entry;
   const ordinals = words.map((word) => terms.dictionary.find(wordTerm(word)));
   if (ordinals.includes(-1)) return noDocs;
-  /** Where the words so far occur one after the other: the occurrences of the first one. */
+  /** Occurrences of the first word at which all words so far follow each other. */
   let starts: Float64Array | undefined;
   for (const [n, ordinal] of ordinals.entries()) {
     const occurrences = terms.occurrences(ordinal);
     deadline.spend(4 * occurrences.length);
-    starts = starts === undefined ? occurrences : followed(starts, occurrences, n * positionStep);
+    starts = starts === undefined ? occurrences : adjacentTo(starts, occurrences, n * positionStep);
     if (starts.length === 0) return noDocs;
   }
   const found = new Union(segment.docs);
@@ -153,8 +156,8 @@ function matchPhrase({ words, weight = 1 }: Of<"phrase">, { segment, deadline }:
   return found.end();
 }
 
-/** Those of the numbers that, with the distance added, are among others. Both ascend. */
-function followed(numbers: Float64Array, others: Float64Array, distance: number): Float64Array {
+/** Keeps each number for which `others` has number + distance. Both lists ascend. */
+function adjacentTo(numbers: Float64Array, others: Float64Array, distance: number): Float64Array {
   let end = 0;
   for (let n = 0, m = 0; n < numbers.length && m < others.length; ) {
     const number = numbers[n] as number;
@@ -166,17 +169,17 @@ function followed(numbers: Float64Array, others: Float64Array, distance: number)
   return numbers.subarray(0, end);
 }
 
-function matchWhole(expression: Of<"whole">, matching: Matching): DocSet {
+function matchWhole(expression: ExpressionOf<"whole">, matching: Matching): DocSet {
   const { text, prefix, within } = expression;
   const isUncertain = text.length > wholeUnitsMax || (prefix && text.length === wholeUnitsMax);
   const term = prefix ? wholeBeginning(text) : wholeTerm(text);
   const ranges = rangesOf(term, { prefix, weight: 1 }, matching.segment);
   const found = matchTerms(ranges, within, matching);
-  return isUncertain ? compared(expression, found, matching) : found;
+  return isUncertain ? evaluated(expression, found, matching) : found;
 }
 
-/** Evaluates the expression for each document by itself. */
-function compared(
+/** Evaluates the expression on the stored documents. */
+function evaluated(
   expression: Expression,
   found: DocSet,
   { segment, deadline, documentOf, among }: Matching,

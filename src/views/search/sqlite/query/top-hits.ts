@@ -1,4 +1,4 @@
-/** Collects the top hits: of each segment the first in the order of the query, then of all. */
+/** Collects the top k hits of each segment, then of all segments, in the order of the query. */
 import type { Cursor, FieldValue, SearchQuery, SortBy } from "../../search.ts";
 import { compareKeys, type SortKey } from "../../sort-key.ts";
 import type { Segment } from "../segments/segment.ts";
@@ -8,7 +8,7 @@ import type { DocSet } from "./doc-set.ts";
 export interface Matched {
   readonly segment: Segment;
   readonly found: DocSet;
-  /** Those of the documents that have one of the types of the query and fulfil its condition. */
+  /** Keeps documents of the query's types that fulfil its condition and have no tombstone. */
   readonly visible: (set: DocSet) => DocSet;
 }
 
@@ -30,7 +30,7 @@ export function topHits(all: readonly Matched[], page: Page): readonly TopHit[] 
     .slice(page.start, end);
 }
 
-/** The first hits of a segment. */
+/** The top hits of a segment. */
 function hitsOf(matched: Matched, page: Page, wanted: number): readonly TopHit[] {
   const { segment, found } = matched;
   const { docs, scores } = found;
@@ -53,10 +53,10 @@ function hitsOf(matched: Matched, page: Page, wanted: number): readonly TopHit[]
   });
 }
 
-/** So many more than are wanted are collected before they are sorted. */
+/** Extra capacity of the buffer, so that small pages are not sorted too often. */
 const SORTED_MIN = 100;
 
-/** The first of the numbers below `end` in an order, without those that are not `eligible`. */
+/** The first `wanted` eligible numbers below `end`, in the order of `compare`. */
 export function firstOf(
   end: number,
   wanted: number,
@@ -64,7 +64,7 @@ export function firstOf(
   eligible: (n: number) => boolean = () => true,
 ): readonly number[] {
   let first: number[] = [];
-  /** The last of the first so far; undefined before so many are found. */
+  /** The last number of the current result; undefined until the buffer was full. */
   let last: number | undefined;
   for (let n = 0; n < end; n++) {
     if (!eligible(n) || (last !== undefined && compare(n, last) > 0)) continue;
@@ -76,7 +76,7 @@ export function firstOf(
   return first.sort(compare).slice(0, wanted);
 }
 
-/** True if a document comes after a position in the order. */
+/** Tests if a document comes after the cursor. */
 function comesAfter(
   { segment, found }: Matched,
   allKeys: readonly Float64Array[],
@@ -98,7 +98,7 @@ function comesAfter(
   };
 }
 
-/** A number for each document that sorts it: its rank, negative if descending; Infinity without one. */
+/** Numeric sort keys: the rank of the value, negated if descending; Infinity without a value. */
 function sortKeys({ segment, found }: Matched, { field, order }: SortBy): Float64Array {
   const keys = new Float64Array(found.docs.length).fill(Infinity);
   const values = segment.field(field);
@@ -113,7 +113,7 @@ function sortKeys({ segment, found }: Matched, { field, order }: SortBy): Float6
   return keys;
 }
 
-/** Where a sort key lies among those of a segment: one of them or between two. */
+/** The numeric sort key of a cursor's key in a segment; it may be between two ranks. */
 function boundOf(segment: Segment, { field, order }: SortBy, key: FieldValue | null): number {
   const values = segment.field(field);
   if (key === null) return Infinity;

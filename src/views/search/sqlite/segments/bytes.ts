@@ -11,7 +11,7 @@ export class ByteWriter {
   buffer = Buffer.allocUnsafe(FIRST_BYTES);
   length = 0;
 
-  /** Makes room for `count` more bytes. */
+  /** Grows the buffer for `count` more bytes. */
   private reserve(count: number): void {
     if (this.length + count <= this.buffer.length) return;
     const larger = Buffer.allocUnsafe(Math.max(this.length + count, 2 * this.buffer.length));
@@ -53,7 +53,7 @@ export class ByteWriter {
   }
 }
 
-/** Reads variable-length integers from a position that it moves. */
+/** Reads variable-length integers one after the other. */
 export class ByteReader {
   buffer: Uint8Array;
   at: number;
@@ -69,7 +69,7 @@ export class ByteReader {
     for (let factor = 0x80; ; factor *= 0x80) {
       const byte = buffer[this.at++] as number;
       value += (byte & 0x7f) * factor;
-      // The end of a damaged buffer ends the number.
+      // The byte is undefined at the end of a damaged buffer.
       if (!(byte >= 0x80)) return value;
     }
   }
@@ -93,14 +93,14 @@ export function integersOf(memory: Uint8Array, [offset, length]: Range, count: n
   return new Float64Array(memory.buffer, start, count);
 }
 
-/** The same whole numbers in the fewest bytes; none is below 0 or greater than `greatest`. */
+/** The integers in the narrowest type that fits 0 to `greatest`. */
 export function narrowed(numbers: ArrayLike<number>, greatest: number): Numbers {
   if (greatest <= 0xff) return Uint8Array.from(numbers);
   if (greatest <= 0xffff) return Uint16Array.from(numbers);
   return greatest <= 0xffffffff ? Uint32Array.from(numbers) : Float64Array.from(numbers);
 }
 
-/** The first number from `from` on that is not before; `to` if all are. Those before come first. */
+/** Binary search: the first number of the range for which `isBefore` is false, or `to`. */
 export function firstNot(from: number, to: number, isBefore: (n: number) => boolean): number {
   let low = from;
   let high = to;

@@ -1,24 +1,23 @@
 /**
  * A sorted list of distinct texts: the term dictionary of a segment, its urns, the values of a
- * field. The number of a text in it is its ordinal. Their UTF-8 is front-coded in blocks: each text
- * but the first of a block stores only what differs from the one before it. In a term dictionary
- * each text is followed by the length of its posting list. The order is that of JavaScript, by
- * UTF-16 code unit.
+ * field. The index of a text is its ordinal. The UTF-8 is front-coded in blocks: each text except
+ * the first of a block stores only the suffix that differs from the previous text. In a term
+ * dictionary, the length of its posting list follows each text. The order is by UTF-16 code unit.
  */
 import { ByteReader, type ByteWriter, bytesOf, firstNot, type Range, uint32Of } from "./bytes.ts";
 
 export interface DictionaryEntry {
   readonly count: number;
   readonly texts: Range;
-  /** Where each block begins in the texts. */
+  /** The start of each block in `texts`. */
   readonly blocks: Range;
-  /** Of a term dictionary: where the posting lists of each block begin. */
+  /** In a term dictionary: the start of the posting lists of each block. */
   readonly lists?: Range | undefined;
 }
 
 const BLOCK = 16;
 
-/** Takes well-formed texts in ascending order. */
+/** Texts must be well-formed and added in ascending order. */
 export class DictionaryWriter {
   private readonly writer: ByteWriter;
   private readonly start: number;
@@ -33,7 +32,7 @@ export class DictionaryWriter {
     this.start = writer.length;
   }
 
-  /** `list`: where the posting list of a term is. */
+  /** `list`: the range of the term's posting list. */
   add(text: string, list?: Range): void {
     const { writer, before } = this;
     const bytes = Buffer.from(text);
@@ -77,13 +76,13 @@ export class Dictionary {
     this.lists = entry.lists && uint32Of(memory, entry.lists);
   }
 
-  /** The ordinal of a text; -1 without one. */
+  /** The ordinal of a text, or -1. */
   find(text: string): number {
     const cursor = this.seek((other) => other < text);
     return cursor.ordinal < this.count && cursor.text() === text ? cursor.ordinal : -1;
   }
 
-  /** The ordinal of the first text that is not before this one. */
+  /** The ordinal of the first text that does not sort before this one. */
   lowerBound(text: string): number {
     return this.seek((other) => other < text).ordinal;
   }
@@ -98,7 +97,7 @@ export class Dictionary {
     return this.cursor(ordinal).text();
   }
 
-  /** Calls back for the texts of a range in order; cheaper than `text` for each of them. */
+  /** Iterates over the texts of a range; faster than calling `text` for each. */
   eachText(from: number, to: number, take: (text: string, ordinal: number) => void): void {
     if (from >= to) return;
     for (const cursor = this.cursor(from); cursor.ordinal < to; cursor.next()) {
@@ -121,7 +120,7 @@ export class Dictionary {
     return this.texts.toString("utf8", reader.at, reader.at + length);
   }
 
-  /** A cursor at the first text that is not before. */
+  /** A cursor at the first text for which `isBefore` is false. */
   private seek(isBefore: (text: string) => boolean): Cursor {
     const block = firstNot(0, this.blocks.length, (n) => isBefore(this.firstText(n)));
     const cursor = this.cursor(Math.max(0, block - 1) * BLOCK);
@@ -130,16 +129,16 @@ export class Dictionary {
   }
 }
 
-/** Goes through a dictionary in order; `ordinal` is the count behind the last one. */
+/** Iterates over a dictionary; at the end, `ordinal` is the number of texts. */
 class Cursor {
   ordinal: number;
-  /** Of a term: the range of its posting list. */
+  /** The range of the posting list, in a term dictionary. */
   list: number;
   listLength = 0;
   private readonly count: number;
   private readonly reader: ByteReader;
   private readonly hasLists: boolean;
-  /** The UTF-8 of the text is the first `length` bytes. */
+  /** The first `length` bytes are the UTF-8 of the text. */
   private bytes = Buffer.allocUnsafe(64);
   private length = 0;
 

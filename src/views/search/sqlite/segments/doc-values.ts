@@ -1,11 +1,10 @@
 /**
- * Doc values: the values of one field by document, as ordinals of a sorted list of the distinct
- * values. Filters, facets, sorting and folders read only these. Ordinals number the numbers of a
- * field by size, then false and true, then the texts by UTF-16 code unit, from 1. Ordinal 0 stands
- * for no value.
+ * Doc values: the values of one field by document, as ordinals of the sorted distinct values.
+ * Filters, facets, sorting and folders read only doc values. Ordinals start at 1: numbers by size,
+ * then false and true, then texts by UTF-16 code unit. Ordinal 0 means no value.
  *
- * A field has an ordinal for each document; or, if a document has several values, the ordinals of one
- * document after the other, and where those of each document start.
+ * A field has one ordinal per document. If a document has several values, the field has the
+ * ordinals of all documents one after the other, and the start of those of each document.
  */
 import type { FieldValue } from "../../search.ts";
 import { compareKeys, type SortKey, sortKey } from "../../sort-key.ts";
@@ -15,18 +14,18 @@ import { Dictionary, type DictionaryEntry } from "./dictionary.ts";
 export interface FieldEntry {
   readonly name: string;
   readonly numbers: Range;
-  /** Those of false and true that are among the values. */
+  /** The distinct booleans among the values. */
   readonly booleans: readonly boolean[];
   readonly texts: DictionaryEntry;
-  /** By ordinal: order of the sort keys, equal for equal keys; absent if ordinals are in that order. */
+  /** Rank of the sort key by ordinal, equal for equal keys; absent if each rank is the ordinal. */
   readonly ranks?: Range | undefined;
-  /** Absent if there is an ordinal for each document. */
+  /** Absent if no document has several values. */
   readonly starts?: Range | undefined;
   readonly ordinals: Range;
 }
 
 export class FieldValues {
-  /** One more than the greatest ordinal. */
+  /** The greatest ordinal + 1. */
   readonly end: number;
   /** True if no document has several values. */
   readonly isSingle: boolean;
@@ -63,7 +62,7 @@ export class FieldValues {
     return numbers[ordinal - 1] ?? (booleans[ordinal - 1 - numbers.length] as boolean);
   }
 
-  /** The ordinal of a value; 0 if no document has it. */
+  /** The ordinal of a value, or 0. */
   find(value: FieldValue): number {
     const { numbers } = this;
     if (typeof value === "string") {
@@ -78,13 +77,13 @@ export class FieldValues {
     return numbers[at] === value ? 1 + at : 0;
   }
 
-  /** Calls back for each value in order; cheaper than `value` for each ordinal. */
+  /** Iterates over the values in order; faster than calling `value` for each ordinal. */
   eachValue(take: (value: FieldValue, ordinal: number) => void): void {
     for (let ordinal = 1; ordinal < this.textsFrom; ordinal++) take(this.value(ordinal), ordinal);
     this.texts.eachText(0, this.texts.count, (text, at) => take(text, this.textsFrom + at));
   }
 
-  /** Where the ordinals of a document start; those of the next one follow. */
+  /** The index of the first ordinal of a document. */
   private start(doc: number): number {
     return this.starts === undefined ? doc : (this.starts[doc] as number);
   }
@@ -94,7 +93,7 @@ export class FieldValues {
     return start < this.start(doc + 1) && this.ordinals[start] !== 0;
   }
 
-  /** True if a value of the document is marked by its ordinal. */
+  /** True if `marked` is set for an ordinal of the document. */
   some(doc: number, marked: Uint8Array): boolean {
     const end = this.start(doc + 1);
     for (let at = this.start(doc); at < end; at++) {
@@ -103,7 +102,6 @@ export class FieldValues {
     return false;
   }
 
-  /** Calls back for each ordinal of a document. */
   each(doc: number, take: (ordinal: number) => void): void {
     const end = this.start(doc + 1);
     for (let at = this.start(doc); at < end; at++) {
@@ -112,7 +110,7 @@ export class FieldValues {
     }
   }
 
-  /** By ordinal: how many of the documents have it; the first count means nothing. */
+  /** Number of the documents by ordinal; the count of ordinal 0 is undefined. */
   countOf(docs: Uint32Array): Uint32Array {
     const counts = new Uint32Array(this.end);
     if (this.starts === undefined) countSingle(this.ordinals, docs, counts);
@@ -121,12 +119,12 @@ export class FieldValues {
     return counts;
   }
 
-  /** The ordinal of a document, where none has several values. */
+  /** The ordinal of a document; only if `isSingle`. */
   ordinalOf(doc: number): number {
     return this.ordinals[doc] as number;
   }
 
-  /** The ordinals that the values have in another segment, as far as they were looked up. */
+  /** Cache of the ordinals of these values in another segment. */
   ordinalsIn(base: FieldValues): Int32Array {
     if (this.mapped?.base !== base) this.mapped = { base, ordinals: new Int32Array(this.end) };
     return this.mapped.ordinals;
@@ -158,7 +156,7 @@ export class FieldValues {
   }
 }
 
-// Functions by themselves: the compiler optimizes their loops for few types.
+// Separate functions: V8 optimizes each loop for few array types.
 
 function countSingle(ordinals: Numbers, docs: Uint32Array, counts: Uint32Array): void {
   for (let at = 0; at < docs.length; at++) {

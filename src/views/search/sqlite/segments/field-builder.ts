@@ -5,18 +5,17 @@ import { type ByteWriter, narrowed } from "./bytes.ts";
 import { DictionaryWriter } from "./dictionary.ts";
 import type { FieldEntry } from "./doc-values.ts";
 
-/** Collects the values of a field, document by document. */
 export class FieldBuilder {
-  /** Values are numbered as they come. */
+  /** Values are numbered in the order of their addition. */
   private readonly numberOf = new Map<FieldValue, number>();
-  /** By number: the last document with the value. */
+  /** The last document with the value, by number. */
   private readonly lastDocs: number[] = [];
   /** Pairs of a document and the number of a value. */
   private readonly docs: number[] = [];
   private readonly numbers: number[] = [];
   private hasSeveral = false;
 
-  /** Adds a value to a document; documents ascend. */
+  /** Documents must be added in ascending order. */
   add(doc: number, given: FieldValue): void {
     const value = typeof given === "string" ? given.toWellFormed() : given;
     let number = this.numberOf.get(value);
@@ -71,7 +70,7 @@ export class FieldBuilder {
   }
 }
 
-/** By ordinal: order of sort keys from 1, equal for equal ones; undefined if they ascend. */
+/** Ranks of the sort keys by ordinal, from 1; undefined if each rank is the ordinal. */
 function ranksOf(keys: readonly SortKey[]): Uint32Array | undefined {
   const distinct = [...new Set(keys)].sort(compareKeys);
   if (keys.every((key, at) => key === distinct[at])) return undefined;

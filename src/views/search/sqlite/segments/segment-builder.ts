@@ -1,4 +1,4 @@
-/** Builds a segment of documents: the terms of their texts, and doc values of their fields. */
+/** Builds a segment: the terms of the documents' texts, and the doc values of their fields. */
 import type { FieldValue, SearchDocument } from "../../search.ts";
 import { ByteWriter, narrowed } from "./bytes.ts";
 import { DictionaryWriter } from "./dictionary.ts";
@@ -11,7 +11,7 @@ export interface BuiltSegment {
   readonly bytes: Uint8Array;
 }
 
-/** `documents` in the order of their urns; undefined without one. */
+/** `documents`: in the order of their urns. Returns undefined without documents. */
 export function buildSegment(
   documents: Iterable<{ readonly id: number; readonly document: SearchDocument }>,
 ): BuiltSegment | undefined {

@@ -1,4 +1,4 @@
-/** Segments in the tables of the view. Whatever is read is compared with its checksum. */
+/** Segments in the tables of the view. Each read verifies checksums. */
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { CatalogError } from "../../../../core/errors.ts";
@@ -25,8 +25,8 @@ const sumOfSegment = (
 const sumOfChunk = (id: number, bytes: Uint8Array): number => crc32(bytes, crc32(String(id)));
 
 /**
- * Builds a segment of the documents of a range of ids. A damaged document is left out: it
- * must not prevent later writes, and verification finds it.
+ * Builds a segment from the documents of a range of ids. Skips a damaged document: it must not
+ * block later writes, and verification reports it.
  */
 export function buildRange(db: DatabaseSync, [first, last]: Range): BuiltSegment | undefined {
   const { arrays } = preparingOn(db);
@@ -35,7 +35,7 @@ export function buildRange(db: DatabaseSync, [first, last]: Range): BuiltSegment
   );
   const selectJson = arrays<readonly [json: string]>("SELECT json FROM document WHERE id = ?");
   const inOrder = selectUrns.all(first, last).sort(([, a], [, b]) => (a < b ? -1 : 1));
-  // One document at a time: together they take several times the memory of their segment.
+  // One document at a time: all documents take several times the memory of their segment.
   function* documents() {
     for (const [id, urn] of inOrder) {
       const document = decoded(urn, selectJson.get(id)?.[0] ?? "");
@@ -55,7 +55,7 @@ function decoded(urn: string, json: string): SearchDocument | undefined {
 
 export type SegmentReader = ReturnType<typeof createSegmentReader>;
 
-/** Without `parts`, each segment has its own. */
+/** `parts`: the memory that reader threads share. */
 export function createSegmentReader(
   db: DatabaseSync,
   parts?: Pick<SharedParts, "load" | "retain">,
@@ -77,9 +77,9 @@ export function createSegmentReader(
   const selectDeletedAfter = arrays<readonly [id: number, urn: string]>(
     "SELECT id, urn FROM tombstone WHERE turn > ?",
   );
-  let opened: { readonly turn: number; readonly segments: readonly Segment[] } = noneOpened;
+  let cached: { readonly turn: number; readonly segments: readonly Segment[] } = emptyCache;
 
-  /** How often segments or tombstones have changed. */
+  /** The version of the segments and tombstones. */
   function turn(): number {
     const turn = selectTurn.get()?.[0];
     if (turn === undefined) throw damaged('the table "state" is empty');
@@ -110,13 +110,13 @@ export function createSegmentReader(
     const load = (part: Range) =>
       parts === undefined ? read(row, part) : parts.load(row, part, () => read(row, part));
     if (row.bytes > CHUNK_BYTES) return { load, read: (range) => read(row, range) };
-    // A small segment is loaded whole.
+    // A segment of one chunk is loaded as a whole.
     const memory = load([0, row.bytes]);
     const part = (range: Range) => bytesOf(memory, range);
     return { load: part, read: part };
   }
 
-  /** Opens a segment, and marks its documents that have a tombstone. */
+  /** Opens a segment and applies its tombstones. */
   function open(row: SegmentRow): Segment {
     const [text, sum] = selectDirectory.get(row.id) ?? ["", undefined];
     if (sumOfSegment(row, text) !== sum) {
@@ -129,31 +129,31 @@ export function createSegmentReader(
 
   return {
     turn,
-    /** In the order of their documents. */
+    /** Rows of the segments in the order of their ids. */
     rows: () => selectRows.all(),
-    /** The segments of the transaction in the order of their documents, with those that are deleted. */
+    /** The segments as of the open transaction, with their tombstones. */
     segments(): readonly Segment[] {
       const now = turn();
-      if (now === opened.turn) return opened.segments;
-      const before = new Map(opened.segments.map((segment) => [segment.row.id, segment]));
-      for (const [id, urn] of before.size === 0 ? [] : selectDeletedAfter.all(opened.turn)) {
-        for (const segment of opened.segments) segment.delete(id, urn);
+      if (now === cached.turn) return cached.segments;
+      const before = new Map(cached.segments.map((segment) => [segment.row.id, segment]));
+      for (const [id, urn] of before.size === 0 ? [] : selectDeletedAfter.all(cached.turn)) {
+        for (const segment of cached.segments) segment.delete(id, urn);
       }
       const rows = selectRows.all();
       const segments = rows.map((row) => before.get(row.id) ?? open(row));
       parts?.retain(rows);
-      opened = { turn: now, segments };
+      cached = { turn: now, segments };
       return segments;
     },
     read,
-    /** Closes the segments: after a transaction that is rolled back, their ids are given again. */
+    /** Empties the cache. Required after a rollback, because its ids are assigned again. */
     release(): void {
-      opened = noneOpened;
+      cached = emptyCache;
     },
   };
 }
 
-const noneOpened = { turn: -1, segments: [] };
+const emptyCache = { turn: -1, segments: [] };
 
 export function createSegmentWriter(db: DatabaseSync) {
   const { arrays } = preparingOn(db);
@@ -165,9 +165,8 @@ export function createSegmentWriter(db: DatabaseSync) {
   const removeSegment = db.prepare("DELETE FROM segment WHERE id = ?");
   const removeChunks = db.prepare("DELETE FROM chunk WHERE id BETWEEN ? AND ?");
   return {
-    /** The greatest id of a document that is in a segment, or was. */
+    /** The greatest document id that was ever flushed to a segment. */
     lastId: () => numberOf(selectLast),
-    /** Stores a segment of the documents of a range. */
     add({ directory, bytes }: BuiltSegment, [first, last]: Range): void {
       const text = JSON.stringify(directory);
       const { docs } = directory;

@@ -1,47 +1,47 @@
 /**
- * A segment: an immutable index of some documents, which it numbers in the order of their urns. Its
- * bytes have a core (ids, urns, dictionaries), which is loaded with the segment, doc values for each field,
- * which are loaded when a query needs them first, and the lists of terms, of which each query reads those
- * of its terms.
+ * A segment: an immutable index of some documents. Doc numbers are in the order of the urns. The
+ * bytes have three sections. The core (ids, urns, dictionaries) is loaded with the segment. The doc
+ * values of a field are loaded by the first query that needs them. Posting lists are read by each
+ * query.
  */
 import { integersOf, type Numbers, type Range } from "./bytes.ts";
 import { Dictionary, type DictionaryEntry } from "./dictionary.ts";
 import { type FieldEntry, FieldValues } from "./doc-values.ts";
 import { type ReadBytes, Terms, type TermsEntry } from "./terms.ts";
 
-/** The layout of a segment: ranges of the core, of the part of a field, or of the segment. */
+/** The layout of a segment: ranges of the core, of a field's part or of the whole segment. */
 export interface SegmentDirectory {
   readonly docs: number;
-  /** Of the segment. */
+  /** A range of the whole segment. */
   readonly core: Range;
-  /** Of the documents. */
+  /** Ids by doc number. */
   readonly ids: Range;
   readonly urns: DictionaryEntry;
   readonly terms: TermsEntry;
-  /** Parts are ranges of the segment. */
+  /** `part`: a range of the whole segment. */
   readonly fields: readonly { readonly part: Range; readonly entry: FieldEntry }[];
 }
 
-/** The field of entity types. No document has a field of this name. */
+/** The internal field of entity types; no document has a field of this name. */
 export const typeField = "\0type";
 
 /** A row of the table of segments. */
 export interface SegmentRow {
   readonly id: number;
-  /** Ids of the first and the last document that it was built from; no other segment's lie between. */
+  /** The range of document ids of the segment. */
   readonly first: number;
   readonly last: number;
   readonly docs: number;
   readonly bytes: number;
-  /** CRC-32 of its bytes. */
+  /** CRC-32 of the segment's bytes. */
   readonly content: number;
 }
 
 /** The bytes of a segment. */
 export interface SegmentBytes {
-  /** A part that stays in memory; nothing changes it. */
+  /** Loads a part that stays in memory; it must not be modified. */
   readonly load: ReadBytes;
-  /** Bytes for one use. */
+  /** Reads bytes that are not cached. */
   readonly read: ReadBytes;
 }
 
@@ -50,7 +50,7 @@ export class Segment {
   readonly docs: number;
   readonly urns: Dictionary;
   readonly terms: Terms;
-  /** 1 for each document that has a tombstone; undefined if none has. */
+  /** By doc number: 1 for a document with a tombstone; undefined without tombstones. */
   deleted: Uint8Array | undefined;
   private readonly directory: SegmentDirectory;
   private readonly ids: Numbers;
@@ -74,7 +74,7 @@ export class Segment {
     return this.ids[doc] as number;
   }
 
-  /** Marks a document that this segment was built from as deleted; another is none of it. */
+  /** Marks a document as deleted; ignores documents of other segments. */
   delete(id: number, urn: string): void {
     const doc = this.docOf(id, urn);
     if (doc < 0) return;
@@ -82,14 +82,14 @@ export class Segment {
     this.deleted[doc] = 1;
   }
 
-  /** The number of a document that this segment was built from; -1 for another. */
+  /** The doc number, or -1 for a document of another segment. */
   docOf(id: number, urn: string): number {
     if (id < this.row.first || id > this.row.last) return -1;
     const doc = this.urns.find(urn);
     return doc >= 0 && this.idOf(doc) === id ? doc : -1;
   }
 
-  /** The values of a field; undefined if no document has one. */
+  /** The doc values of a field; undefined if no document has the field. */
   field(given: string): FieldValues | undefined {
     const name = given.toWellFormed();
     if (this.fields.has(name)) return this.fields.get(name);

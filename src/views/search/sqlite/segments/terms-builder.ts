@@ -13,20 +13,20 @@ import {
   writePostings,
 } from "./terms.ts";
 
-/** More than there are levels of texts, and more than a document has positions. */
+/** Exclusive limits of the levels of a segment, and of the positions of a document. */
 const LEVELS_MAX = 2 ** 9;
 const POSITIONS_MAX = 2 ** 24;
 
-/** Collects where terms occur, document by document. */
+/** Collects the occurrences of terms. */
 export class TermsBuilder {
-  /** Levels are few. */
+  /** A short list: a linear search is fast enough. */
   private readonly levels: Level[] = [];
-  /** By term: (document × POSITIONS_MAX + position) × LEVELS_MAX + level of each occurrence. */
+  /** Occurrences by term, each as (document × POSITIONS_MAX + position) × LEVELS_MAX + level. */
   private readonly occurrences = new Map<string, number[]>();
-  /** The most positions of a document. */
+  /** Maximum number of positions of a document. */
   private positions = 1;
 
-  /** Documents come in ascending order. */
+  /** Documents must be added in ascending order. */
   add(doc: number, texts: readonly DocumentText[]): void {
     let position = 0;
     for (const { boost, suggested, folded, words } of texts) {
@@ -34,7 +34,7 @@ export class TermsBuilder {
       const first = doc * POSITIONS_MAX * LEVELS_MAX + level;
       this.occurs(wholeTerm(folded), first);
       for (const word of words) this.occurs(wordTerm(word), first + LEVELS_MAX * position++);
-      // The gap keeps a phrase within one text.
+      // A position gap, so that no phrase matches across two texts.
       position++;
     }
     assert(position < POSITIONS_MAX && this.levels.length < LEVELS_MAX, "a text has a number");
@@ -52,7 +52,7 @@ export class TermsBuilder {
     else all.push(occurrence);
   }
 
-  /** Appends the dictionary to `core`, and the lists to `segment`. */
+  /** Appends the dictionary to `core`, and the posting lists to `segment`. */
   write(core: ByteWriter, segment: ByteWriter): TermsEntry {
     const dictionary = new DictionaryWriter(core);
     const postings = new ByteWriter();

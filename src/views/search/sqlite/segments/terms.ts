@@ -1,17 +1,16 @@
 /**
- * The terms of a segment: a dictionary, which is in memory, and for each term a posting list, and of
- * words a list of positions, which are read for each query.
+ * The terms of a segment: a dictionary in memory, a posting list for each term, and a list of
+ * positions for each word. Each query reads the lists of its terms.
  *
- * A posting list has the documents with a term, and for each the level of its texts that have it. A
- * level stands for the greatest boost among those texts, and among the suggested ones of them.
+ * A posting list has the documents with a term, and a level for each. A level stands for two
+ * boosts: the greatest among the texts with the term, and the greatest among the suggested ones.
+ *   start and length of the positions; number of documents; level + 1 if all levels are equal, else
+ *   0; for each document the delta to the previous one, and its level if the levels differ
  *
- *   where the positions begin, and their length, count, level + 1 or 0, then for each document the
- *   distance from the one before, and its level where they differ
- *
- * The positions of a word lie apart: the distances between the numbers of all its occurrences in the
- * segment. The number of an occurrence is that of its document, its position in the document and the
- * level of its text: (document × positions + position) × levels + level. The texts of a document
- * follow each other with a gap between, so no phrase matches across two texts.
+ * The positions of a word are the deltas of its occurrences in the segment. An occurrence is one
+ * number of document, position in the document and level of the text: (document × positions +
+ * position) × levels + level. Between two texts of a document is a position gap, so no phrase
+ * matches across them.
  */
 import { crc32 } from "node:zlib";
 import { ByteReader, type ByteWriter, type Range } from "./bytes.ts";
@@ -20,10 +19,10 @@ import { Dictionary, type DictionaryEntry } from "./dictionary.ts";
 export interface TermsEntry {
   readonly dictionary: DictionaryEntry;
   readonly levels: readonly Level[];
-  /** Ranges of the segment. */
+  /** A range of the whole segment. */
   readonly postings: Range;
   readonly positions: Range;
-  /** The distance between the numbers of adjacent positions, and of adjacent documents. */
+  /** The difference between adjacent positions, and between adjacent documents, in occurrences. */
   readonly positionStep: number;
   readonly docStep: number;
 }
@@ -31,14 +30,14 @@ export interface TermsEntry {
 /** Reads bytes of a segment. */
 export type ReadBytes = (range: Range) => Uint8Array;
 
-/** Words and whole values are terms of different first characters. */
+/** Terms of words and of whole values differ in the first character. */
 export const wordTerm = (word: string): string => `w${word.toWellFormed()}`;
 
 export const isWord = (term: string): boolean => term.startsWith("w");
 
 export const wordOf = (term: string): string => term.slice(1);
 
-/** The term of a longer value is its beginning and a hash; a query for one compares the documents. */
+/** The term of a longer value is a prefix and a hash; a query then compares stored documents. */
 export const wholeUnitsMax = 32;
 
 export const wholeTerm = (folded: string): string =>
@@ -49,11 +48,11 @@ export const wholeTerm = (folded: string): string =>
 export const wholeBeginning = (folded: string): string =>
   `v${folded.slice(0, wholeUnitsMax).toWellFormed()}`;
 
-/** The greatest boost of the texts with a term; -1 without a suggested one. */
+/** The greatest boosts of the texts with a term; `suggested` is -1 without a suggested text. */
 export type Level = readonly [boost: number, suggested: number];
 
 export interface Postings<List = readonly number[]> {
-  /** Ascending; with several terms, in the list of each. */
+  /** Ascending within the list of each term. */
   readonly docs: List;
   readonly levels: List;
 }
@@ -69,11 +68,11 @@ export class Terms {
     this.read = read;
   }
 
-  /** The posting lists of adjacent terms, by their ordinals, one after the other. */
+  /** The concatenated posting lists of a range of ordinals. */
   postings(from: number, to = from + 1): Postings<Uint32Array> {
     const reader = new ByteReader(this.read(this.range(from, to)));
     const { length } = reader.buffer;
-    // Each takes a byte or more.
+    // Each document takes at least one byte.
     const docs = new Uint32Array(length);
     const levels = new Uint32Array(length);
     let end = 0;
@@ -81,7 +80,7 @@ export class Terms {
     return { docs: docs.subarray(0, end), levels: levels.subarray(0, end) };
   }
 
-  /** The numbers of the occurrences of a word, in ascending order. */
+  /** The occurrences of a word, in ascending order. */
   occurrences(word: number): Float64Array {
     const list = new ByteReader(this.read(this.range(word, word + 1)));
     const [start, length] = [list.varint(), list.varint()];
@@ -95,7 +94,7 @@ export class Terms {
     return numbers.subarray(0, count);
   }
 
-  /** The range of the posting lists of adjacent terms. */
+  /** The bytes of the posting lists of a range of ordinals. */
   range(from: number, to: number): Range {
     const { list } = this.dictionary.cursor(from);
     const last = this.dictionary.cursor(to - 1);
@@ -120,7 +119,7 @@ export function writePostings(
   }
 }
 
-/** Reads a posting list to the arrays, from an index on; returns the index after it. */
+/** Reads a posting list into the arrays at index `from`; returns the index after it. */
 function readList(reader: ByteReader, docs: Uint32Array, levels: Uint32Array, from: number) {
   reader.varint();
   reader.varint();

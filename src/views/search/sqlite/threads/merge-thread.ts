@@ -1,4 +1,4 @@
-/** The thread of a merge of large segments. Its other end is merging.ts. */
+/** The worker thread that merges large segments; merging.ts starts it. */
 import { Transfer } from "../../../../core/thread-calls.ts";
 import {
   type BackgroundOwner,
@@ -10,13 +10,13 @@ import type { Range } from "../segments/bytes.ts";
 import type { BuiltSegment } from "../segments/segment-builder.ts";
 import { buildRange, createSegmentReader } from "../segments/segment-store.ts";
 
-/** Builds a segment of the documents of a range of ids. `path`: the file of the view. */
+/** `path`: the file of the view. `range`: the document ids of the merged segments. */
 export interface MergeTask {
   readonly path: string;
   readonly range: Range;
 }
 
-/** `built` is undefined without documents. Tombstones of later turns than `turn` remain. */
+/** `built`: undefined if no document is left. `turn`: tombstones of later turns remain. */
 export interface Merged {
   readonly turn: number;
   readonly built: BuiltSegment | undefined;
@@ -30,7 +30,7 @@ runInBackground<MergeTask, Transfer<Merged>, BackgroundOwner<never>>(
       db.exec("BEGIN");
       const turn = createSegmentReader(db).turn();
       const built = buildRange(db, range);
-      // Their buffer is larger than they are.
+      // The copy drops the unused end of the buffer.
       const bytes = new Uint8Array(built?.bytes ?? []);
       return new Transfer({ turn, built: built && { ...built, bytes } }, [bytes.buffer]);
     } finally {

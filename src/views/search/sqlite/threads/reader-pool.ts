@@ -1,8 +1,8 @@
 /**
- * The reader threads of the search view. A query holds one thread; others wait in order. The first query
- * starts the first thread, so that the start of the service does not compete with it for processors;
- * other threads start when queries wait. When a thread ends by itself, all end and their queries fail:
- * the next query starts others.
+ * The reader threads of the search view. A thread runs one query at a time; further queries wait in
+ * order. Threads start on demand, so that they do not slow down the start of the service. If a
+ * thread exits unexpectedly, the pool terminates all threads, and their queries fail. The next
+ * query starts new threads.
  */
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
@@ -13,19 +13,19 @@ import { searchSchema } from "../schema.ts";
 import type { SearchMethods, SearchThreadData } from "./search-thread.ts";
 
 export interface ReaderOptions {
-  /** The most threads. */
+  /** Maximum number of threads. */
   readonly threads?: number;
-  /** The time limit of a query. */
+  /** CPU time limit of a query. */
   readonly limitMs?: number;
 }
 
-/** Computing time of one query. */
+/** Default of `limitMs`. */
 const LIMIT_MS = 2_000;
 
 const threadsMax = (): number => Math.max(2, availableParallelism() - 1);
 
 interface SearchThread {
-  /** Keeps the process alive only while it answers. */
+  /** Keeps the process alive only while it runs a query. */
   readonly worker: Worker;
   readonly connection: Connection<SearchMethods>;
 }
@@ -63,7 +63,7 @@ export function createReaderPool(
     return thread;
   }
 
-  /** The lock may be held by a thread that ended: others get another one. */
+  /** New threads get a new lock, because a terminated thread may hold the old one. */
   async function endAll(reason: Error): Promise<void> {
     const ended = threads;
     threads = [];
@@ -73,7 +73,7 @@ export function createReaderPool(
     await Promise.all(ended.map(({ worker }) => worker.terminate()));
   }
 
-  /** Calls a method of an idle thread. */
+  /** Calls a method of an idle thread, or of a new one. */
   const call: SearchThread["connection"]["call"] = (method, argument) =>
     withThread(() => {
       if (closed) throw unavailable("is closed");

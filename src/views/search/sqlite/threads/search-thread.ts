@@ -1,6 +1,6 @@
 /**
- * A reader thread of the search view: one query at a time, each in a read transaction. Its other end is
- * reader-pool.ts.
+ * A reader thread of the search view. Runs one query at a time, in a read transaction.
+ * reader-pool.ts starts the threads.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { BroadcastChannel, parentPort, workerData } from "node:worker_threads";
@@ -8,8 +8,8 @@ import { assert } from "../../../../core/errors.ts";
 import { connect } from "../../../../core/thread-calls.ts";
 import { openSqliteViewReader, withCatalogErrors } from "../../../../storage/sqlite/sqlite-view.ts";
 import type { FolderQuery, SearchQuery } from "../../search.ts";
-import { type Answers, createAnswers } from "../query/answers.ts";
 import { Deadline } from "../query/deadline.ts";
+import { createQueryExecutor, type QueryExecutor } from "../query/query-executor.ts";
 import { searchSchema } from "../schema.ts";
 import { createSegmentReader } from "../segments/segment-store.ts";
 import { SharedParts } from "./shared-parts.ts";
@@ -17,7 +17,7 @@ import { SharedParts } from "./shared-parts.ts";
 export interface SearchThreadData {
   readonly path: string;
   readonly limitMs: number;
-  /** The threads of a reader share a lock and the name of a channel (shared-parts.ts). */
+  /** The lock and the channel name that all threads of a pool share (shared-parts.ts). */
   readonly lock: SharedArrayBuffer;
   readonly channel: string;
 }
@@ -25,32 +25,34 @@ export interface SearchThreadData {
 const { path, limitMs, lock, channel } = workerData as SearchThreadData;
 const parts = new SharedParts(lock, new BroadcastChannel(channel));
 const CACHE_KIB = 4 * 1024;
-/** A view that cannot be opened now may be there for the next query. */
-let opened: { readonly db: DatabaseSync; readonly answers: Answers } | undefined;
+/** Opened by the first query; a failed open is retried by the next one. */
+let opened: { readonly db: DatabaseSync; readonly executor: QueryExecutor } | undefined;
 
 function open() {
   const db = openSqliteViewReader(searchSchema, path);
-  // Each thread has a connection; the operating system caches the pages for all of them.
+  // Small, because each thread has a connection and all share the cache of the operating system.
   db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
-  return { db, answers: createAnswers(db, createSegmentReader(db, parts)) };
+  return { db, executor: createQueryExecutor(db, createSegmentReader(db, parts)) };
 }
 
-const ask = <T>(question: (answers: Answers, deadline: Deadline) => T): T =>
+const inTransaction = <T>(query: (executor: QueryExecutor, deadline: Deadline) => T): T =>
   withCatalogErrors(searchSchema, "read", () => {
     opened ??= open();
-    const { db, answers } = opened;
+    const { db, executor } = opened;
     db.exec("BEGIN");
     try {
-      return question(answers, new Deadline(limitMs));
+      return query(executor, new Deadline(limitMs));
     } finally {
       db.exec("COMMIT");
     }
   });
 
 const methods = {
-  search: (query: SearchQuery) => ask((answers, deadline) => answers.search(query, deadline)),
-  folders: (query: FolderQuery) => ask((answers, deadline) => answers.folders(query, deadline)),
-  documents: (urns: readonly string[]) => ask((answers) => answers.documents(urns)),
+  search: (query: SearchQuery) =>
+    inTransaction((executor, deadline) => executor.search(query, deadline)),
+  folders: (query: FolderQuery) =>
+    inTransaction((executor, deadline) => executor.folders(query, deadline)),
+  documents: (urns: readonly string[]) => inTransaction((executor) => executor.documents(urns)),
 };
 
 export type SearchMethods = typeof methods;

@@ -1,6 +1,6 @@
 /**
- * Parts of segments in memory that the reader threads share: the first thread that needs one loads
- * it and sends it to the others. One lock makes sure that no part is loaded twice.
+ * Parts of segments in memory that the reader threads share. The first thread that needs a part
+ * loads it and sends it to the others. A lock ensures that no part is loaded twice.
  */
 import { type BroadcastChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import type { Range } from "../segments/bytes.ts";
@@ -12,13 +12,13 @@ interface PartMessage {
   readonly memory: Uint8Array;
 }
 
-/** The content distinguishes segments of two files, of which one replaces the other. */
+/** Includes the content checksum: ids are not unique across files that replace each other. */
 const keyOf = ({ id, bytes, content }: SegmentRow): string => `${id} ${bytes} ${content}`;
 
 export class SharedParts {
   private readonly lock: Int32Array;
   private readonly channel: BroadcastChannel;
-  /** By segment, then by the offset of the part. */
+  /** Parts by segment, then by offset. */
   private readonly parts = new Map<string, Map<number, Uint8Array>>();
 
   constructor(lock: SharedArrayBuffer, channel: BroadcastChannel) {
@@ -28,7 +28,7 @@ export class SharedParts {
     channel.unref();
   }
 
-  /** Only these segments are in use. */
+  /** Evicts the parts of all other segments. */
   retain(segments: readonly SegmentRow[]): void {
     const keys = new Set(segments.map(keyOf));
     for (const key of this.parts.keys()) if (!keys.has(key)) this.parts.delete(key);
@@ -40,7 +40,7 @@ export class SharedParts {
     parts.set(offset, memory);
   }
 
-  /** `read` reads a part that is not there. */
+  /** Loads a part with `read` if no thread has loaded it. */
   load(segment: SegmentRow, part: Range, read: () => Uint8Array): Uint8Array {
     const key = keyOf(segment);
     const known = this.parts.get(key)?.get(part[0]);

@@ -1,4 +1,4 @@
-/** Answers queries from the documents and segments of a view. */
+/** Executes queries on the documents and segments of a view. */
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { CatalogError } from "../../../../core/errors.ts";
@@ -30,7 +30,7 @@ import { countFacet } from "./facets.ts";
 import { match } from "./matching.ts";
 import { type Matched, topHits } from "./top-hits.ts";
 
-/** A document as it is stored; its JSON is decoded where it is needed. */
+/** A row of the document table; the caller decodes its JSON. */
 interface StoredDocument {
   readonly urn: string;
   readonly json: string;
@@ -45,10 +45,10 @@ interface StoredResult extends Omit<SearchResult, "hits"> {
   readonly hits: readonly StoredHit[];
 }
 
-export type Answers = ReturnType<typeof createAnswers>;
+export type QueryExecutor = ReturnType<typeof createQueryExecutor>;
 
-/** `reader` has the segments of the transaction that is open. */
-export function createAnswers(db: DatabaseSync, reader: SegmentReader) {
+/** `reader`: reads the segments in the open transaction. */
+export function createQueryExecutor(db: DatabaseSync, reader: SegmentReader) {
   const { arrays, objects } = preparingOn(db);
   const selectPosition = arrays<readonly [number]>("SELECT position FROM view");
   const selectJson = arrays<readonly [json: string]>("SELECT json FROM document WHERE id = ?");
@@ -63,7 +63,6 @@ export function createAnswers(db: DatabaseSync, reader: SegmentReader) {
     return json === undefined ? undefined : decodeDocument(segment.urns.text(doc), json);
   }
 
-  /** The matches in each segment. */
   function find({ entityTypes, expression, condition }: Scope, deadline: Deadline) {
     const ofTypes: Condition = { kind: "equal", field: typeField, values: entityTypes };
     const every = condition === undefined ? [ofTypes] : [ofTypes, condition];
@@ -112,7 +111,7 @@ export function createAnswers(db: DatabaseSync, reader: SegmentReader) {
   };
 }
 
-/** Browse folders of one level, by the paths of a field. */
+/** Counts documents in the folders of one level, by the paths of a field. */
 function countFolders(
   { field, path, separator }: Pick<FolderQuery, "field" | "path" | "separator">,
   all: readonly Matched[],
@@ -120,7 +119,7 @@ function countFolders(
 ): { readonly folders: readonly Folder[]; readonly total: number } {
   const before = (path + separator).toWellFormed();
   const between = separator.toWellFormed();
-  /** Names of folders that have folders. */
+  /** Names of folders with subfolders. */
   const parents = new Set<string>();
   const textOf = (value: FieldValue): string | undefined => {
     if (typeof value !== "string" || !value.startsWith(before)) return undefined;
@@ -138,7 +137,7 @@ function countFolders(
   };
 }
 
-/** The near words of each word; of none beyond the time limit. */
+/** The near words of each word; none after a timeout. */
 function nearWordsOf(
   words: readonly string[],
   segments: readonly Matched[],
@@ -147,7 +146,7 @@ function nearWordsOf(
   try {
     return words.map((word) => nearWords(word.toWellFormed(), segments, deadline));
   } catch (error) {
-    // The query itself was answered in time.
+    // The query itself finished in time: its result is returned.
     if (error instanceof CatalogError && error.code === "too_large") return words.map(() => []);
     throw error;
   }
