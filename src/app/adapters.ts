@@ -1,6 +1,6 @@
 /**
- * Opens the adapter of each port that the settings select. Adapters for servers are loaded when they are
- * used, so that embedded catalogs start faster.
+ * Opens the adapter of each port that the settings select. Adapters for servers are loaded when
+ * they are used, so that embedded catalogs start faster.
  */
 
 import type { Position } from "../core/position.ts";
@@ -40,7 +40,14 @@ async function lazySink<S extends Sink<never>>(
   return openLazily<S>(`the view "${view}"`, () => open(whole), names);
 }
 
-export const sinkMethods = ["apply", "restore", "tidy", "position", "lastRecord", "reset"] as const;
+export const sinkMethods = [
+  "apply",
+  "restore",
+  "maintain",
+  "position",
+  "lastRecord",
+  "reset",
+] as const;
 
 export async function openAspectSink(
   config: StoreLocations,
@@ -160,7 +167,9 @@ async function openSearchReader(config: StoreLocations): Promise<SearchReader> {
   ]);
 }
 
-/** The position of a view that other views are built from. Throws `unavailable` if it is unreadable. */
+/**
+ * The position of a view that other views are built from. Throws `unavailable` if it is unreadable.
+ */
 export async function sourcePosition(
   config: StoreLocations,
   view: "aspects" | "timeseries",

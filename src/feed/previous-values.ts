@@ -22,10 +22,10 @@ const AT_ONCE_MAX = 50;
 const HISTORY_MS_MAX = 10_000;
 
 /**
- * Adds previous values to events. Rejects with `unavailable` if the history does not reach the changes
- * within `msMax` milliseconds; the message has `reader`, the waiting view. A value that is no longer in
- * the history stays absent. Relationships of runs are those after `earlier`, a change of an aspect,
- * and after those among the events.
+ * Adds previous values to events. Rejects with `unavailable` if the history does not reach the
+ * changes within `msMax` milliseconds; the message has `reader`, the waiting view. A value that is
+ * no longer in the history stays absent. Relationships of runs are those after `earlier`, a change
+ * of an aspect, and after those among the events.
  */
 export async function fillPrevious(
   events: readonly ChangeEvent[],
@@ -139,7 +139,9 @@ export function createFeedView({ name, project, sink, history }: FeedViewParts):
         );
       },
       restore: async () => undefined,
-      ...(sink.tidy !== undefined && { tidy: () => sink.tidy?.() ?? Promise.resolve(false) }),
+      ...(sink.maintain !== undefined && {
+        maintain: () => sink.maintain?.() ?? Promise.resolve(false),
+      }),
       position: () => sink.position(),
       lastRecord: async () => sink.lastRecord?.(),
       reset: () => sink.reset(),

@@ -1,11 +1,11 @@
 /**
- * Adaptive page size: shrinks when a response is truncated, grows slowly after that. A large item at
- * the start of a page then does not cause the others to be read again many times.
+ * Adaptive page size: shrinks when a response is truncated, grows slowly after that. So a large
+ * item does not cause many repeated reads of the items after it.
  */
 interface AdaptivePageSize {
-  /** The first items, as many as will probably fit; at least one. */
+  /** The first items, as many as will probably fit into one response; at least one. */
   take<T>(wanted: readonly T[]): readonly T[];
-  /** Adapts to a response of `returned` items; `complete`: these were all requested ones. */
+  /** Adapts to a response of `returned` items. `complete`: no requested item is missing. */
   adapt(returned: number, complete: boolean): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Applies a batch to a view. Records that the view cannot apply are parked, if it has a parking; the
- * others are applied.
+ * Applies a batch to a view. If the view has a parking, poison records are parked and all other
+ * records are applied.
  */
 import type { PlacedChange } from "../core/change.ts";
 import type { Position } from "../core/position.ts";
@@ -11,11 +11,11 @@ import type { Projection, View } from "./sink.ts";
 interface AppliedBatch {
   /** The view has applied or skipped every record up to here. */
   readonly upTo: Position;
-  /** Its checkpoint moved: batches without writes need not move it. */
+  /** True if the sink stored a checkpoint; a batch without writes need not store one. */
   readonly moved: boolean;
   /** Name of the record at the view's checkpoint. */
   readonly record?: string | undefined;
-  /** The error of the next record, of which nothing was applied. */
+  /** The error of the record after `upTo`, which was not applied. */
   readonly failure?: Error | undefined;
 }
 
@@ -34,7 +34,7 @@ export async function applyToView(
   if (view.onParking !== undefined) await releaseRejected(changes.items, parking);
   const project = skippingParked(view, parking);
   const { items, upTo, failure, poison } = projectBatch(changes, project, after);
-  // Other views wait until this one is past the records that it skips.
+  // Other views wait for the position of this one, so it also moves over skipped records.
   const skipped =
     parking !== undefined &&
     !parking.idle &&
@@ -60,14 +60,14 @@ export async function applyToView(
   if (failure === undefined || poison === undefined || parking === undefined) {
     return { upTo, moved, failure, record: changes.nameAt?.(upTo) };
   }
-  // The entity may be parked already, or the record dropped.
+  // The entity may already be parked, or the record already dropped.
   if (!parking.skips(poison)) await parking.park(recordOf(poison), failure);
   await view.sink.apply([], poison.position);
   const record = changes.nameAt?.(poison.position);
   return { upTo: poison.position, moved: true, record };
 }
 
-/** The view, whose checkpoints get the names of the batch's records. */
+/** Wraps a view so that its checkpoints store the names of the batch's records. */
 function withRecordNames(view: View, { nameAt }: Batch<PlacedChange>): View {
   const { sink } = view;
   if (nameAt === undefined) return view;
@@ -78,8 +78,8 @@ function withRecordNames(view: View, { nameAt }: Batch<PlacedChange>): View {
 }
 
 /**
- * Each change of an entity whose document the store rejected is another attempt. The entity is released
- * first: after a kill, the batch is applied again.
+ * Releases the changed entities whose documents the store rejected: each change is another attempt.
+ * The release comes first, because a crash repeats the batch.
  */
 async function releaseRejected(
   changes: readonly PlacedChange[],
@@ -90,7 +90,9 @@ async function releaseRejected(
   }
 }
 
-/** A view of documents skips no changes: its documents depend on the state of the entity alone. */
+/**
+ * Omits changes that the view skips. A view of documents skips none: it folds the entity's state.
+ */
 function skippingParked(
   { project, onParking }: View,
   parking: Parking | undefined,
@@ -111,7 +113,7 @@ async function isolatePoison(
   const writesOf = skippingParked(view, parking);
   const left = changes.filter((change) => writesOf(change).length > 0);
   const [only] = left;
-  // No write is left that can be the cause.
+  // Without a write, no record can be the cause.
   if (only === undefined) throw error;
   if (left.length === 1) {
     const urn = error instanceof EntityRejected ? error.urn : only.urn;
@@ -145,8 +147,8 @@ async function applied(
 }
 
 /**
- * Parks the entity of a record; of a view of documents, removes and parks the rejected document. The
- * view then has every other change up to `upTo`.
+ * Parks the entity of a poison record. In a view of documents, removes and parks the rejected
+ * document. Afterwards the view has every other change up to `upTo`.
  */
 async function park(
   view: View,

@@ -4,7 +4,7 @@ import { minOf } from "../lib/lists.ts";
 import { type ChangeLog, type LogRecord, recordsBetween } from "../log/change-log.ts";
 import type { View } from "./sink.ts";
 
-/** Of record data in one batch, for logs whose pages are not bounded in bytes themselves. */
+/** Maximum record data of a batch, for logs that do not limit the bytes of a page. */
 const BATCH_BYTES_MAX = 32 * 1024 * 1024;
 
 interface AtPosition {
@@ -15,7 +15,7 @@ interface ViewAtPosition extends AtPosition {
   readonly view: View;
 }
 
-/** Views at the same position together, the foremost first. */
+/** Groups views by position, the highest position first. */
 export function groupsOf<F extends AtPosition>(
   viewStates: readonly F[],
 ): readonly (readonly F[])[] {
@@ -23,8 +23,8 @@ export function groupsOf<F extends AtPosition>(
   return [...groups.entries()].sort(([a], [b]) => b - a).map(([, group]) => group);
 }
 
-/** A group is at most `records` records behind another. */
-export function isWithin(
+/** True if a group is at most `records` records behind another. */
+export function isBehindAtMost(
   log: Pick<ChangeLog, "countBetween">,
   records: number,
   ahead: readonly AtPosition[],
@@ -35,7 +35,10 @@ export function isWithin(
   return from !== undefined && to !== undefined && recordsBetween(log, from, to) <= records;
 }
 
-/** The limit of a group's batch: the group ahead, and the views of this process that it is built from. */
+/**
+ * The end of a group's batch: the position of the group ahead, or of a source view if that is
+ * lower.
+ */
 export function batchEnd(
   group: readonly ViewAtPosition[],
   ahead: Position | undefined,
@@ -49,8 +52,8 @@ export function batchEnd(
   return bounds.length === 0 ? undefined : (minOf(bounds) as Position);
 }
 
-/** Up to where the next group is, and to the bytes of a batch; at least one record. */
-export function cutBatch(
+/** Truncates a page at `end` and at `BATCH_BYTES_MAX`; keeps at least one record. */
+export function limitBatch(
   page: readonly LogRecord[],
   ahead: Position | undefined,
 ): readonly LogRecord[] {

@@ -1,6 +1,6 @@
 /**
- * Reads batches of the log for groups of views. Costly views follow shortly behind the others and
- * get the batches that were read for these, while the cache (change-cache.ts) has them.
+ * Reads batches of the log for groups of views. Costly views lag shortly behind the others and read
+ * the same batches from the cache (change-cache.ts).
  */
 import type { PlacedChange } from "../core/change.ts";
 import { type Position, position } from "../core/position.ts";
@@ -9,7 +9,7 @@ import { minOf } from "../lib/lists.ts";
 import type { ChangeLog } from "../log/change-log.ts";
 import { isLastPage } from "../log/merged-streams.ts";
 import { type Batch, type Decode, decodeBatch } from "./batch.ts";
-import { cutBatch } from "./batch-groups.ts";
+import { limitBatch } from "./batch-groups.ts";
 import { createChangeCache } from "./change-cache.ts";
 import type { ViewState } from "./view-state.ts";
 
@@ -43,7 +43,7 @@ export function createBatchReader({
   readonly viewStates: readonly ViewState[];
 }): BatchReader {
   const recent = createChangeCache();
-  /** Bytes of the records of the last page. */
+  /** Size of the last page. */
   let bytes = 0;
   return {
     async read(after, { limit, end, costly }) {
@@ -55,7 +55,7 @@ export function createBatchReader({
       }
       const page = await log.readAll(after, { limit });
       bytes = page.reduce((sum, { data }) => sum + data.length, 0);
-      const batch = decodeBatch(cutBatch(page, end), decode, after);
+      const batch = decodeBatch(limitBatch(page, end), decode, after);
       if (!costly) {
         const later = viewStates.filter(({ view }) => view.costly === true);
         const needed = position(minOf(later.map((viewState) => viewState.position)));

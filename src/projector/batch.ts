@@ -1,6 +1,6 @@
 /**
- * A batch of the log: decoded once, projected for each view. Pure. A batch with a record that cannot
- * be decoded or projected ends before it, and holds the record and the error.
+ * A batch of the log: decoded once, projected for each view. Pure. A batch ends before a poison
+ * record, one that cannot be decoded or projected, and has that record and its error.
  */
 import type { PlacedChange } from "../core/change.ts";
 import { CatalogError, saidBy } from "../core/errors.ts";
@@ -10,10 +10,9 @@ import type { LogRecord } from "../log/change-log.ts";
 import { nameOf } from "../log/record-name.ts";
 import type { Projection } from "./sink.ts";
 
-/** The change of a record; undefined for records that hold none. */
+/** Decodes a record; undefined for a record without a change. */
 export type Decode = (record: LogRecord) => PlacedChange | undefined;
 
-/** The record that ends a batch because it cannot be decoded or projected, and its entity. */
 export type PoisonRecord = Pick<PlacedChange, "urn" | "position">;
 
 export interface Batch<T> {
@@ -28,7 +27,7 @@ export interface Batch<T> {
   readonly nameAt?: ((at: Position) => string | undefined) | undefined;
 }
 
-/** `after`: the position that the records follow on. */
+/** `after`: the position before the first record. */
 export function decodeBatch(
   records: readonly LogRecord[],
   decode: Decode,
@@ -69,7 +68,7 @@ function namesIn(records: readonly LogRecord[]): Batch<unknown>["nameAt"] {
   };
 }
 
-/** The writes of a view for a batch of changes that follow on position `after`. */
+/** The writes of a view for a batch of changes. `after`: the position before the first change. */
 export function projectBatch<W>(
   changes: Batch<PlacedChange>,
   project: Projection<W>,
@@ -91,7 +90,7 @@ export function projectBatch<W>(
   return { ...changes, items };
 }
 
-/** Errors that name their record themselves stay as they are. */
+/** Adds the record to the message, unless the error already names it. */
 function failureOf(cause: unknown, what: string): Error {
   if (cause instanceof CatalogError) return cause;
   const reason = saidBy(cause);

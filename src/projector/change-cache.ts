@@ -1,7 +1,7 @@
 /**
- * Cache of the changes that were read for the foremost views. Costly views, which follow shortly behind
- * in their own turns, neither read nor decode them again. Bounded by the size of the values and by the
- * number of changes; entries that no view needs are evicted.
+ * Cache of decoded changes. Costly views lag shortly behind the others, in turns of their own, and
+ * need not read and decode these changes again. The size of the values and the number of changes
+ * are bounded. Entries that no view needs are evicted.
  */
 import type { PlacedChange } from "../core/change.ts";
 import { type Position, START } from "../core/position.ts";
@@ -11,8 +11,8 @@ interface ChangeCache {
   /** Adds the batch after `after`; evicts changes at or before `needed`. */
   add(after: Position, batch: Batch<PlacedChange>, needed: Position): void;
   /**
-   * The first changes after a position, at most `limit` and none past `end`; undefined if they are not
-   * cached.
+   * The first changes after a position, at most `limit` and none past `end`; undefined if they are
+   * not cached.
    */
   from(
     after: Position,
@@ -33,7 +33,7 @@ interface CachedBatch {
 }
 
 export function createChangeCache(): ChangeCache {
-  /** Each follows on the one before it. */
+  /** Consecutive batches. */
   let cached: CachedBatch[] = [];
   let chars = 0;
   let changes = 0;

@@ -1,6 +1,6 @@
 /**
- * The history of an entity: the changes of its streams and of streams that affect it, in the order of
- * the log. It is read stream by stream, so that the cost depends on the entity, not on the log.
+ * The history of an entity: the changes of its streams and of streams that affect it, in the order
+ * of the log. It is read stream by stream, so that the cost depends on the entity, not on the log.
  */
 import type { PlacedChange } from "../core/change.ts";
 import { type Position, revision } from "../core/position.ts";
@@ -13,22 +13,25 @@ import type { Decode } from "./batch.ts";
 export type HistoryLog = Pick<ChangeLog, "readStream" | "readBeginnings" | "listStreams">;
 
 export interface Histories {
-  /** The entity's own changes and truncations, and those of some other streams, up to a position. */
+  /**
+   * The entity's own changes and truncations, and those of some other streams, up to a position.
+   */
   changes(urn: string, upTo: Position, others?: readonly StreamName[]): AsyncIterable<PlacedChange>;
-  /** Histories without some records, which are not even decoded. */
+  /** Histories that skip some records before decoding. */
   without(skips: (at: Position) => boolean): Histories;
   /** The given streams, without those of timeseries aspects that the log does not have. */
   existing(streams: readonly StreamName[]): readonly StreamName[];
-  /** All streams of the entity are read ahead completely. */
+  /** True if all streams of the entity were prefetched completely. */
   isReadAhead(urn: string): boolean;
 }
 
-/** Names of one page of streams. */
+/** Page size of the stream names. */
 const NAMES_MAX = 1_000;
 
 /**
- * Lists the timeseries aspects and truncations of the log once, and reads ahead the beginnings of the
- * streams of `urns` if the log can read them in one request. For short use.
+ * Lists the timeseries aspects and truncations of the log once. Prefetches the first pages of the
+ * streams of `urns` if the log can read them in one request. For short-lived use: later aspects are
+ * missing.
  */
 export async function openHistories(
   log: HistoryLog,
@@ -69,7 +72,7 @@ export async function openHistories(
         return page !== undefined && isLastPage(page, pageMax);
       }),
   });
-  return reading(decodingOnce(decode));
+  return reading(memoizedDecode(decode));
 }
 
 async function* changesOf(
@@ -102,7 +105,7 @@ export async function* recordsOf(
   }
 }
 
-/** First pages of streams, read ahead for many entities at once. */
+/** Prefetched first pages of streams. */
 export type Beginnings = ReadonlyMap<StreamName, readonly LogRecord[]>;
 
 /** Reads the first page of as many of the streams as one request returns. */
@@ -120,8 +123,8 @@ export async function readBeginnings(
   return found;
 }
 
-/** Decodes each record once: every view reads the records that were read ahead. */
-function decodingOnce(decode: Decode): Decode {
+/** Decodes each record once, because every view reads the prefetched records. */
+function memoizedDecode(decode: Decode): Decode {
   const decoded = new WeakMap<LogRecord, PlacedChange | undefined>();
   return (record) => {
     if (!decoded.has(record)) decoded.set(record, decode(record));
@@ -140,7 +143,7 @@ export async function timeseriesAspects(
     const of = name === undefined ? undefined : parseStream(name);
     if (name === undefined || of?.kind === "entity" || of?.kind === "event") return aspects;
     if (of !== undefined) aspects.push(of.aspect);
-    // "." follows on "-": the first name after all those of the aspect.
+    // "." sorts directly after "-": continues after all streams of the aspect.
     after = of === undefined ? name : `timeseries-${of.aspect}.`;
   }
 }

@@ -1,11 +1,12 @@
 /**
- * Compares views with the log that they are built from. A checkpoint names the last record that it covers. If the
- * log does not have that record, an older copy or another log has replaced it. The view then stops until
- * the right log is back or the view is rebuilt.
+ * Compares views with the log that they are built from. A checkpoint names the last record that it
+ * covers. If the log does not have that record, the log was replaced by an older copy or by another
+ * log. The view then stops until the original log is back or the view is rebuilt.
  *
- * Views are compared at start, once a minute, and after a failed read of the log; then they apply no
- * records before the comparison. Each comparison opens the log, so that it also detects a replaced file.
- * A file that was replaced stays a mismatch until a restart: this process has the deleted file open.
+ * Views are compared at the start, once a minute, and after a failed read of the log. After a
+ * failed read, they apply no records before the comparison. Each comparison opens the log again, so
+ * that it detects a replaced file.
+ * A replaced file stays a mismatch until a restart: this process has the deleted file open.
  */
 import { CatalogError, isUnreadable } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
@@ -25,9 +26,9 @@ interface Compared {
   readonly position: Position;
   /** Name of the record at the position if this process applied it; otherwise the sink has it. */
   readonly record: string | undefined;
-  /** The error if the view does not belong to this log. */
+  /** The error if the view was not built from this log. */
   mismatch: CatalogError | undefined;
-  /** The view must be compared before it applies records. */
+  /** True if the view must be compared before it applies records. */
   unchecked: boolean;
 }
 
@@ -53,9 +54,9 @@ interface Parts<F extends Compared> {
   readonly openLog: (() => Promise<ComparedLog & Pick<ChangeLog, "close">>) | undefined;
   /** Milliseconds between comparisons. */
   readonly everyMs: number;
-  /** Milliseconds until a failed comparison is retried, first and at most. */
+  /** First and maximum pause before the retry of a failed comparison. */
   readonly retryMs: RetryMs;
-  /** The log could not be read. */
+  /** Called when the log cannot be read. */
   readonly onFailure: (viewState: F, error: unknown) => void;
   /** Called after each comparison. */
   readonly onCompared: () => void;
@@ -64,7 +65,7 @@ interface Parts<F extends Compared> {
 export function createLogComparison<F extends Compared>(parts: Parts<F>): LogComparison {
   const { viewStates, log, openLog, everyMs, retryMs } = parts;
   let due = performance.now() + everyMs;
-  /** After comparisons that failed. */
+  /** Earliest time of the next comparison after a failed one. */
   let notBefore = Number.NEGATIVE_INFINITY;
   let pauseMs = 0;
   let disconnections = log.disconnections?.() ?? 0;
@@ -79,7 +80,7 @@ export function createLogComparison<F extends Compared>(parts: Parts<F>): LogCom
     return view.sink.lastRecord?.();
   }
 
-  /** A view whose store does not answer stays unchecked. */
+  /** A view whose store is unavailable stays unchecked. */
   async function compare(viewState: F, fresh: ComparedLog): Promise<void> {
     let name: string | undefined;
     try {
@@ -126,7 +127,7 @@ export function createLogComparison<F extends Compared>(parts: Parts<F>): LogCom
     try {
       await compareAll();
       pauseMs = 0;
-      // A stopped view reads nothing: only a comparison detects that the right log is back.
+      // A stopped view reads no records: only a comparison detects that the original log is back.
       const stopped = viewStates.some(({ mismatch }) => mismatch !== undefined);
       if (stopped) due = performance.now() + Math.min(everyMs, retryMs.max);
     } catch (error) {

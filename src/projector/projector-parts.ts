@@ -14,7 +14,9 @@ export interface ProjectorParts {
   readonly log: HistoryLog &
     Pick<ChangeLog, "readAll" | "head" | "id" | "firstKept" | "disconnections" | "countBetween"> &
     Pick<ChangeLog, "replaced">;
-  /** Opens the log for a comparison with the views (log-comparison.ts); when absent, `log` is used. */
+  /**
+   * Opens the log for a comparison with the views (log-comparison.ts); when absent, `log` is used.
+   */
   readonly openLog?: (() => Promise<ChangeLog>) | undefined;
   /** Milliseconds between comparisons; a minute when absent. */
   readonly compareMs?: number | undefined;
@@ -24,13 +26,13 @@ export interface ProjectorParts {
   readonly parkingStore?: ParkingStore | undefined;
   /** Opens and swaps generations; when absent, views cannot be rebuilt meanwhile. */
   readonly generations?: GenerationStore | undefined;
-  /** Called after every batch, also after a failed one. */
+  /** Called after every batch, including failed ones. */
   readonly onProgress: (progress: ProjectorProgress) => void;
-  /** Records of a batch; 2,000 when absent. */
+  /** Maximum records per batch; 2,000 when absent. */
   readonly batchMax?: number | undefined;
-  /** Milliseconds until a failed batch is tried again, first and at most. */
+  /** First and maximum pause before the retry of a failed batch. */
   readonly retryMs?: RetryMs | undefined;
-  /** Milliseconds after which the log is read without a wake-up. */
+  /** Poll interval of the log without wake-ups, in milliseconds. */
   readonly idleMs?: number | undefined;
   /** Milliseconds without progress of a shared view after which this projector takes it over. */
   readonly takeOverMs?: number | undefined;
@@ -40,9 +42,11 @@ export interface Projector {
   progress(): ProjectorProgress;
   /** The live generations. */
   views(): readonly View[];
-  /** The log has new records: ends the pause between turns. */
+  /** Ends the pause between turns, because the log has new records. */
   wake(): void;
-  /** As Restoration.restore (progress.ts); rejects `unavailable` when the projector stops before. */
+  /**
+   * As Restoration.restore (progress.ts); rejects `unavailable` when the projector stops before.
+   */
   restore(urns: readonly string[], view?: string): Promise<readonly Unrestored[]>;
   /** As Restoration.drop. */
   drop(urn: string, view: string, actor?: string): Promise<readonly Unrestored[]>;

@@ -6,7 +6,7 @@
  *
  * State of a view (`ViewState`)
  *
- *   following    it has all writes up to its position; `failure` is undefined
+ *   following    the view has all writes up to its position; `failure` is undefined
  *   failing      the last batch could not be read or applied; `failure` has the error and the time
  *                of the next attempt. A poison record is parked instead
  *
@@ -17,12 +17,12 @@
  *   following → failing     an error was thrown                                fail (view-state.ts)
  *   failing   → failing     a later attempt failed; the pause doubles          fail
  *   failing   → following   a batch was applied after the pause, or the view is
- *                           at the head of the log                             applyBatch, heal
+ *                           at the head of the log                 applyBatch, clearFailure
  *   any       → mismatched  the log lacks the view's last record               log-comparison.ts
  *   mismatched → any        the log contains it again, or the view was rebuilt log-comparison.ts
  *   any       → standby     another projector has moved the (shared) view      applyBatch
- *   standby   → following   no projector moved it for a while, though it is
- *                           behind                                             poll (standby.ts)
+ *   standby   → following   the view is behind and no projector moved it for
+ *                           a while                                            poll (standby.ts)
  *
  * State of the projector: running → (stop) → stopping → stopped, after the batch in flight.
  *
@@ -39,22 +39,22 @@
  *      for that batch; advance ends the batch at `ahead`)
  *   5. Work is bounded: records and bytes of a batch, the pause between attempts, and the time for
  *      which the thread is blocked (one turn).
- *   6. New records are found without a wake-up, too. (waitForWork ends after idleMs)
+ *   6. New records are found even without a wake-up. (waitForWork ends after idleMs)
  *   7. An entity is restored between two turns, while no view applies a batch. (runQueued)
  *   8. A costly view does not delay the others, and they delay it for a bounded time: it gets a batch
  *      in each turn in which they reach the end of the log, and otherwise in every COSTLY_TURN-th turn.
  *      (turn)
- *   9. Deferred work of a view is done after the turns of the others, with pauses. (tidy)
+ *   9. The maintenance of a view runs after the turns of the others, with pauses. (maintainViews)
  *  10. A shared view applies its batch in the background: a slow server does not delay other views.
  *      It gets no other call until the batch is done. (advance, whenIdle)
- *  11. One of several projectors applies batches to a shared view. Another takes over when that one
- *      ends: soon if it has the view's model, later if it has another. (isAbandoned)
- *      Two concurrent projectors do no harm: a sink moves the checkpoint by compare and set, and
- *      rejects `conflict` otherwise. (applyBatch, poll)
+ *  11. One of several projectors applies batches to a shared view. When it ends, another takes over:
+ *      soon if it has the view's model, later if it has another. (isAbandoned)
+ *      Concurrent projectors are safe: a sink moves the checkpoint by compare-and-set, and otherwise
+ *      rejects `conflict`. (applyBatch, poll)
  *  12. A paused view stays at its position until it is resumed, with its live generation or with the
  *      staging one, which is not behind. (swap-generations.ts)
- *  13. Views that have reached the end of the log wait for the next wake-up: small writes are applied
- *      together, and most of the processor is left to writers. (run, thread/wake-ups.ts)
+ *  13. Views at the end of the log wait for the next wake-up, so that small writes are batched and most
+ *      of the CPU is left to writers. (run, thread/wake-ups.ts)
  */
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { PlacedChange } from "../core/change.ts";
@@ -63,7 +63,7 @@ import { minOf } from "../lib/lists.ts";
 import { recordsBetween } from "../log/change-log.ts";
 import { applyToView } from "./apply-batch.ts";
 import type { Batch } from "./batch.ts";
-import { batchEnd, groupsOf, isWithin, partition } from "./batch-groups.ts";
+import { batchEnd, groupsOf, isBehindAtMost, partition } from "./batch-groups.ts";
 import { createBatchReader } from "./batch-reader.ts";
 import { createLogComparison } from "./log-comparison.ts";
 import { openParkingOf, type Parking } from "./parking/parking.ts";
@@ -83,13 +83,10 @@ export type { ProjectorProgress } from "./thread/progress-snapshot.ts";
 /** Records of a batch: a transaction of this size takes some tens of milliseconds. */
 const BATCH_MAX = 2_000;
 
-/**
- * Records that a view may ignore before its checkpoint is stored. Reading them again after a crash is
- * cheaper than a transaction for every batch.
- */
+/** Maximum ignored records between two checkpoints: rereading is cheaper than frequent commits. */
 const IGNORED_MAX = 10_000;
 
-/** Pauses between attempts. They are short, because an attempt at an unavailable store is cheap. */
+/** Pauses between attempts: short, because an attempt on an unavailable store is cheap. */
 const RETRY_MS = { first: 100, max: 5_000 };
 
 const IDLE_MS = 200;
@@ -102,21 +99,21 @@ const COMPARE_MS = 60_000;
 const STANDBY_POLL = { everyMs: 25, forMs: 2_000 };
 
 /**
- * Pauses in the deferred work of a view, such as deleting a million rows, so that requests get disk and
- * cores: after each part `times` its duration, at most `msMax`. A million rows take some 150 parts and
- * 25 seconds. Costly views pause less: their reads are slower until the work is done.
+ * Pauses after each step of a view's maintenance, such as deleting a million rows: `times` the
+ * duration of the step, at most `msMax`. Requests then get disk and cores. A million rows take some
+ * 150 steps and 25 seconds. Costly views pause less: their reads are slower until the end.
  */
-const TIDY_PAUSE = { costly: { times: 4, msMax: 200 }, others: { times: 20, msMax: 155 } };
+const MAINTENANCE_PAUSE = { costly: { times: 4, msMax: 200 }, others: { times: 20, msMax: 155 } };
 
-/** Costly views get one of so many turns while the other views are behind the end of the log. */
+/** Costly views get every n-th turn while the other views are behind the end of the log. */
 const COSTLY_TURN = 4;
 
-/** Pause between turns while the log grows without wake-ups: another process may write to it. */
+/** Pause between turns while the log grows without wake-ups, because another process writes. */
 const BUSY_MS = 50;
 
 /**
- * Reads the checkpoints and begins. Rejects when a view cannot read its own, is ahead of the log, or
- * covers a record that the log does not have.
+ * Reads the checkpoints and begins. Rejects when a view cannot read its own, is ahead of the log,
+ * or covers a record that the log does not have.
  */
 export async function startProjector(parts: ProjectorParts): Promise<Projector> {
   const { log, decode, onProgress, batchMax = BATCH_MAX } = parts;
@@ -142,7 +139,6 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   let woken = false;
   let wokenAt = Number.NEGATIVE_INFINITY;
   let turnsWithoutCostly = 0;
-  /** Ends waitForWork. */
   let wake: () => void = () => {};
   const queued: QueuedWork[] = [];
   const batches = createBatchReader({ log, decode, viewStates });
@@ -167,7 +163,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       standby.poll();
       const { moved, more } = await turn();
       await runQueued();
-      await tidy();
+      await maintainViews();
       if (!more && !woken && !stopping)
         await waitForWork(moved ? Math.min(BUSY_MS, idleMs) : idleMs);
       // Sinks may be synchronous: yield, so that the thread receives its messages.
@@ -187,7 +183,6 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     }
   }
 
-  /** Queues `work`, which runs between two turns. */
   function runBetweenTurns<T>(work: () => Promise<T>): Promise<T> {
     if (stopping) return Promise.reject(stopped());
     const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -196,19 +191,19 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     return promise;
   }
 
-  /** Does a part of each view's deferred work, if its pause is over. */
-  async function tidy(): Promise<void> {
+  /** Runs one step of each view's maintenance, if its pause is over. */
+  async function maintainViews(): Promise<void> {
     for (const viewState of viewStates) {
       const { sink } = viewState.view;
       const begun = performance.now();
-      if (sink.tidy === undefined || !mayTidy(viewState) || (viewState.tidyAt ?? 0) > begun)
-        continue;
+      const isDue = (viewState.maintainAt ?? 0) <= begun;
+      if (sink.maintain === undefined || !mayMaintain(viewState) || !isDue) continue;
       try {
-        const more = await sink.tidy();
+        const more = await sink.maintain();
         const now = performance.now();
         const costly = viewState.view.costly === true;
-        const { times, msMax } = costly ? TIDY_PAUSE.costly : TIDY_PAUSE.others;
-        viewState.tidyAt = more ? now + Math.min((now - begun) * times, msMax) : undefined;
+        const { times, msMax } = costly ? MAINTENANCE_PAUSE.costly : MAINTENANCE_PAUSE.others;
+        viewState.maintainAt = more ? now + Math.min((now - begun) * times, msMax) : undefined;
       } catch (error) {
         fail(viewState, error);
         report();
@@ -216,7 +211,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     }
   }
 
-  const mayTidy = ({ failure, movedAt, busy }: ViewState): boolean =>
+  const mayMaintain = ({ failure, movedAt, busy }: ViewState): boolean =>
     failure === undefined && movedAt === undefined && busy === undefined;
 
   /** Stores the checkpoint. If that fails, the next start reads some records again. */
@@ -244,7 +239,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     const groups = groupsOf(due);
     for (const [n, group] of groups.entries()) {
       if (stopping) break;
-      if (isWithin(log, batchMax, group, groups[n + 1])) waits = true;
+      if (isBehindAtMost(log, batchMax, group, groups[n + 1])) waits = true;
       else {
         const advanced = await advance(group, ahead);
         moved ||= advanced.moved;
@@ -252,11 +247,11 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
       }
       ahead = group[0]?.position;
     }
-    // A group that waits for one behind it continues when that one has moved.
+    // A group that waits for a group behind it continues when that group has moved.
     return { moved, more: more || (waits && moved) };
   }
 
-  /** Views that can apply a batch: those that work, and failing ones whose pause is over. */
+  /** Views that can apply a batch: following views, and failing ones whose pause is over. */
   async function ready(): Promise<readonly ViewState[]> {
     const found: ViewState[] = [];
     for (const viewState of viewStates) {
@@ -291,11 +286,11 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     let full: boolean;
     try {
       const read = await batches.read(after, { limit: batchMax, end, costly });
-      // After a lost connection, the records may be those of another log.
+      // After a lost connection, the log may be another one.
       if (comparison.hasReconnected()) return IDLE;
       [batch, full] = [read.batch, read.full];
       if (read.atHead) {
-        for (const viewState of group) failing.heal(viewState);
+        for (const viewState of group) failing.clearFailure(viewState);
         return IDLE;
       }
     } catch (error) {
@@ -347,15 +342,19 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     }
   }
 
-  /** Resolves on a wake-up, on `stop`, when an attempt or deferred work is due, or after `msMax`. */
+  /** Resolves on a wake-up, on `stop`, when a retry or maintenance is due, or after `msMax`. */
   function waitForWork(msMax: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const idle = viewStates.filter(({ busy }) => busy === undefined);
     const retryAt = minOf(idle.map(({ failure }) => failure?.retryAt ?? Infinity));
-    const watches = viewStates.some(({ movedAt }) => movedAt !== undefined);
-    const quick = watches && Date.now() - wokenAt < STANDBY_POLL.forMs;
-    const tidyMs = minOf(viewStates.map(({ tidyAt = Infinity }) => tidyAt)) - performance.now();
-    const ms = Math.min(quick ? STANDBY_POLL.everyMs : msMax, retryAt - Date.now(), tidyMs);
+    const hasStandby = viewStates.some(({ movedAt }) => movedAt !== undefined);
+    const polls = hasStandby && Date.now() - wokenAt < STANDBY_POLL.forMs;
+    const dueAt = minOf(viewStates.map(({ maintainAt = Infinity }) => maintainAt));
+    const ms = Math.min(
+      polls ? STANDBY_POLL.everyMs : msMax,
+      retryAt - Date.now(),
+      dueAt - performance.now(),
+    );
     const timer = setTimeout(resolve, Math.max(0, ms));
     wake = resolve;
     return promise.finally(() => clearTimeout(timer));

@@ -1,9 +1,10 @@
 /**
- * Port: the write side of a view, which stores the writes of its projection. The read side of a view is
- * another port.
+ * Port: the write side of a view, which stores the writes of its projection. The read side of a
+ * view is another port.
  *
- * A sink is idempotent: writes have positions, applying a batch twice equals applying it once, and an
- * earlier write never overwrites a later one. The checkpoint is stored with the rows that it covers.
+ * A sink is idempotent: writes have positions, applying a batch twice equals applying it once, and
+ * an earlier write never overwrites a later one. The checkpoint is stored with the rows that it
+ * covers.
  */
 import type { PlacedChange } from "../core/change.ts";
 import type { Position } from "../core/position.ts";
@@ -11,8 +12,8 @@ import type { StreamName } from "../core/stream.ts";
 import type { Parking } from "./parking/parking.ts";
 
 /**
- * A staging generation in a server, and its position. Plain data for other threads; the adapter adds
- * members that it needs to read the generation.
+ * A staging generation in a server, and its position. Plain data for other threads; the adapter
+ * adds members that it needs to read the generation.
  */
 export interface Staged {
   readonly position: Position;
@@ -22,36 +23,33 @@ export interface Sink<W> {
   /**
    * Applies writes in order, then moves the checkpoint to `upTo`, in one transaction where the
    * store has one. `upTo` may lie beyond the last write: records that the view ignores. The
-   * checkpoint stores `record`, the name of the record at `upTo` (log/record-name.ts), or no name when
-   * it is absent.
+   * checkpoint stores `record`, the name of the record at `upTo` (log/record-name.ts), or no name
+   * when it is absent.
    */
   apply(writes: readonly W[], upTo: Position, record?: string): Promise<void>;
 
   /**
-   * Replaces the rows of one entity by those that these writes make in an empty view. The writes are
-   * all of the entity's up to the checkpoint, in order; the checkpoint and the rows of other entities
-   * stay. In one transaction where the store has one.
+   * Replaces the rows of one entity by the result of `writes` in an empty view. `writes`: all
+   * writes of the entity up to the checkpoint, in order. The checkpoint and the rows of other
+   * entities stay. In one transaction where the store has one.
    */
   restore(urn: string, writes: Iterable<W> | AsyncIterable<W>): Promise<void>;
 
-  /**
-   * Runs the restores of `work` in one transaction: all are applied, or none when it rejects. Absent
-   * if that saves nothing.
-   */
-  together?(work: () => Promise<void>): Promise<void>;
+  /** Runs the restores of `work` in one transaction. Absent if a transaction has no advantage. */
+  inTransaction?(work: () => Promise<void>): Promise<void>;
 
   /**
-   * Does a bounded part of the work that `apply` deferred; resolves with true if there is more. Reads
-   * do not depend on it. Absent if nothing is ever deferred.
+   * Runs a bounded step of maintenance, such as deletes and merges that `apply` deferred. Resolves
+   * with true if more is due. Reads do not depend on it. Absent if the view has no maintenance.
    */
-  tidy?(): Promise<boolean>;
+  maintain?(): Promise<boolean>;
 
   /** The checkpoint: every record up to it is in the view. START for a new view. */
   position(): Promise<Position>;
 
   /**
-   * The name of the record at the checkpoint; undefined for an empty view, and if an earlier release
-   * wrote the checkpoint. Absent if the store has no names.
+   * The name of the record at the checkpoint; undefined for an empty view, and if an earlier
+   * release wrote the checkpoint. Absent if the store has no names.
    */
   lastRecord?(): Promise<string | undefined>;
 
@@ -59,15 +57,15 @@ export interface Sink<W> {
   reset(): Promise<void>;
 
   /**
-   * For a staging generation in a server: makes everything applied so far readable through the result
-   * (verify/view-rows.ts), until the next write. Absent for views in files.
+   * For a staging generation on a server: makes all applied writes readable for verification,
+   * through the result (verify/view-rows.ts), until the next write. Absent for views in files.
    */
   staged?(): Promise<Staged>;
 
   /**
-   * For a staging generation in a server: makes it live; `close` then removes the old one. Rejects
-   * `conflict` while the live one is further, unless that is beyond `head`, the end of the log; may be
-   * called again. Absent if `close` alone makes it live.
+   * For a staging generation on a server: makes it live; `close` then removes the old one. Rejects
+   * `conflict` while the live one has a higher position, unless that is after `head`, the end of
+   * the log. Idempotent. Absent if `close` makes the generation live.
    */
   publish?(head: Position): Promise<void>;
 
@@ -81,22 +79,22 @@ export interface Sink<W> {
 /** A pure function from a change to a view's writes (projections/). */
 export type Projection<W> = (change: PlacedChange) => readonly W[];
 
-/** One view as the projector sees it. */
+/** A view of the projector. */
 export interface View<W = unknown> {
   readonly name: string;
   readonly project: Projection<W>;
   readonly sink: Sink<W>;
   /**
-   * Streams of other entities that affect the result of a write; absent: none. Sink.restore gets their
-   * writes, too.
+   * Streams of other entities that affect the result of a write: Sink.restore gets their writes,
+   * too. Absent if there are none.
    */
   readonly relatedStreams?: ((write: W) => readonly StreamName[]) | undefined;
   /**
-   * Expensive to apply: it gets its own batches, mostly while the other views are idle, so that they
-   * do not wait for it.
+   * True if writes are expensive: the view gets batches of its own, mostly while the other views
+   * are idle, so that they do not wait for it.
    */
   readonly costly?: boolean | undefined;
-  /** The views that it is built from, besides the log: it never moves past them. */
+  /** The source views that it is built from, besides the log: it never moves past them. */
   readonly builtFrom?: readonly string[] | undefined;
   /**
    * For a view of documents: sets the parking for values that cannot be projected, before the first
@@ -104,20 +102,21 @@ export interface View<W = unknown> {
    */
   readonly onParking?: ((parking: Parking) => void) | undefined;
   /**
-   * A view that it reads has a new live generation: switches to it at once, so that the old files are
-   * not held open until the next batch. Never rejects.
+   * A view that it reads has a new live generation: switches to it at once, so that the old files
+   * are not held open until the next batch. Never rejects.
    */
   readonly followSources?: (() => Promise<void>) | undefined;
   /**
-   * For a view in a server, which other processes may project: this process projects it while no other
-   * does ("leader"), or never ("standby"). Undefined: the view belongs to this process.
+   * For a view on a server, which other processes may project: this process projects the view while
+   * no other process does ("leader"), or never ("standby"). Undefined for a view of this process
+   * alone.
    */
   readonly shared?: "leader" | "standby" | undefined;
   /** True if a shared view was built with another model; processes with that model project it. */
   readonly builtWithAnotherModel?: (() => boolean) | undefined;
   /**
-   * True if other processes wait for its position. Its checkpoint then moves with every batch, also
-   * over records that it ignores.
+   * True if other processes wait for the position: the checkpoint moves with every batch, even over
+   * records that the view ignores.
    */
   readonly awaited?: boolean | undefined;
 }

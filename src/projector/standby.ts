@@ -1,5 +1,5 @@
 /**
- * Standby for views in servers, while the projector of another process applies batches to them: polls
+ * Standby for views on servers that the projector of another process applies batches to. Polls
  * their positions, and takes a view over when its position stops moving.
  */
 import type { Position } from "../core/position.ts";
@@ -29,8 +29,8 @@ interface Standby {
   recoverLater(viewState: ViewState): void;
 }
 
-/** A process with another model than the view waits so many times longer before it takes over. */
-const OTHER_MODEL_TIMES = 5;
+/** Factor of the take-over timeout for a process with another model than the view. */
+const OTHER_MODEL_FACTOR = 5;
 
 export function createStandby(parts: Parts): Standby {
   const { viewStates, failing, parkingOf, takeOverMs, report, wakeUp } = parts;
@@ -70,12 +70,12 @@ export function createStandby(parts: Parts): Standby {
 
   /** True if the view is behind, has no projector, and this projector may take it over. */
   async function isAbandoned({ view, position, movedAt = 0 }: ViewState): Promise<boolean> {
-    const times = view.builtWithAnotherModel?.() === true ? OTHER_MODEL_TIMES : 1;
+    const times = view.builtWithAnotherModel?.() === true ? OTHER_MODEL_FACTOR : 1;
     if (view.shared !== "leader" || Date.now() - movedAt < takeOverMs * times) return false;
     try {
       return position < (await parts.head());
     } catch {
-      // Without the log, this process could not apply anything to it.
+      // This process cannot read the log, so it could not apply batches.
       return false;
     }
   }

@@ -12,7 +12,9 @@ export interface Failure {
   readonly retryAt: number;
 }
 
-/** A view in a server may be unavailable at the start and is retried; other views must be readable. */
+/**
+ * A view in a server may be unavailable at the start and is retried; other views must be readable.
+ */
 export async function startCheckpoint(
   { sink, shared }: View,
   retryMs: number,
@@ -27,8 +29,8 @@ export async function startCheckpoint(
 }
 
 /**
- * Throws `unavailable` for a view that is ahead of the log. It was built from another log, and would
- * skip new records as already applied.
+ * Throws `unavailable` for a view that is ahead of the log. It was built from another log, and
+ * would skip new records as already applied.
  */
 export function checkAhead(
   viewStates: readonly { readonly view: View; readonly position: Position }[],
@@ -39,7 +41,10 @@ export function checkAhead(
   throw endsBefore({ view: ahead.view.name, position: ahead.position }, head);
 }
 
-/** The error of a log that ends before a view; `flags` are added to the command in the hint. */
+/**
+ * The error for a log that ends before a view's position; `flags`: arguments for the hint's
+ * command.
+ */
 export const endsBefore = (
   { view, position }: { readonly view: string; readonly position: Position },
   head: Position,
@@ -54,8 +59,8 @@ export const endsBefore = (
   );
 
 /**
- * True if this process starts as a standby for the view. A process with the view's model has priority;
- * if there is none, this process takes over.
+ * True if this process starts as a standby for the view. A process with the view's model has
+ * priority; if there is none, this process takes over.
  */
 export const startsAsStandby = ({ shared, builtWithAnotherModel }: View): boolean =>
   shared === "standby" || (shared === "leader" && builtWithAnotherModel?.() === true);

@@ -8,20 +8,20 @@ import { startCheckpoint, startsAsStandby } from "./start-checkpoints.ts";
 
 export interface ViewState extends SwappableView {
   /**
-   * Time of the last progress of a view that another process projects. Undefined for a view that this
-   * process projects.
+   * Time of the last progress of a view that another process projects. Undefined for a view that
+   * this process projects.
    */
   movedAt: number | undefined;
-  /** The checkpoint was read again after a failure; the next batch can be applied. */
+  /** True if the checkpoint was read again after a failure, so the next batch can be applied. */
   recovered: boolean;
-  /** Earliest time of the next deferred work; undefined: none is known. */
-  tidyAt: number | undefined;
+  /** Earliest time of the next maintenance step; undefined if none is due. */
+  maintainAt: number | undefined;
   /** See Compared (log-comparison.ts). */
   mismatch: CatalogError | undefined;
   unchecked: boolean;
 }
 
-/** Milliseconds until a failed batch is tried again, first and at most. */
+/** First and maximum pause before the retry of a failed batch, in milliseconds. */
 export interface RetryMs {
   readonly first: number;
   readonly max: number;
@@ -40,7 +40,7 @@ export async function openViewState(
   const { failure } = placed;
   return {
     ...{ view, position, checkpoint: position, failure, parking, movedAt },
-    ...{ busy: undefined, recovered: false, pause: undefined, tidyAt: undefined },
+    ...{ busy: undefined, recovered: false, pause: undefined, maintainAt: undefined },
     ...{ record: undefined, mismatch: undefined, unchecked: false },
   };
 }
@@ -48,13 +48,13 @@ export async function openViewState(
 export interface Failing {
   /** The pause before the next attempt doubles with each failure. */
   fail(viewState: ViewState, error: unknown): void;
-  /** Ends the failure: the view is at the head and its store answers. */
-  heal(viewState: ViewState): void;
+  /** Ends the failure: the view is at the head and its store responds. */
+  clearFailure(viewState: ViewState): void;
   /** Reads the checkpoint again; false if that fails. */
   recover(viewState: ViewState): Promise<boolean>;
 }
 
-/** `onChange`: called when `heal` or `recover` changed the state of a view. */
+/** `onChange`: called when `clearFailure` or `recover` changed the state of a view. */
 export function createFailing(retryMs: RetryMs, onChange: () => void): Failing {
   function fail(viewState: ViewState, error: unknown): void {
     const attempts = (viewState.failure?.attempts ?? 0) + 1;
@@ -62,7 +62,7 @@ export function createFailing(retryMs: RetryMs, onChange: () => void): Failing {
     viewState.failure = { error: asError(error), attempts, retryAt: Date.now() + pauseMs };
   }
 
-  function heal(viewState: ViewState): void {
+  function clearFailure(viewState: ViewState): void {
     if (viewState.failure === undefined) return;
     viewState.failure = undefined;
     onChange();
@@ -81,5 +81,5 @@ export function createFailing(retryMs: RetryMs, onChange: () => void): Failing {
     }
   }
 
-  return { fail, heal, recover };
+  return { fail, clearFailure, recover };
 }

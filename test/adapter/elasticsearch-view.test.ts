@@ -78,7 +78,7 @@ for (const name of ["elasticsearch", "opensearch"] as const) {
     }
 
     async function tidied(sink: TimeseriesSink): Promise<void> {
-      while (await sink.tidy?.());
+      while (await sink.maintain?.());
     }
 
     test("a view is empty for readers before its first sink", async () => {
@@ -348,7 +348,7 @@ for (const name of ["elasticsearch", "opensearch"] as const) {
     test("a truncation whose task was lost is done by another task", async () => {
       const sink = await open();
       await write(sink, event(1), event(2), truncate(3, 2));
-      await sink.tidy?.();
+      await sink.maintain?.();
       const index = `${place.place.name}.views`;
       const { _source } = await place.client.get<{ kept: { truncations: object[] } }>({
         ...{ index, id: "timeseries" },

@@ -98,10 +98,10 @@ test("a thread merges large segments while batches are applied", async () => {
   const size = 4_000;
   await fill(sink, 6, size);
   const before = countOf(path, "segment");
-  expect(await sink.tidy?.()).toBe(true);
+  expect(await sink.maintain?.()).toBe(true);
   const last = position(6 * size + 1);
   await sink.apply([{ op: "remove", position: last, urn: "urn:li:dataset:7" }], last);
-  while (await sink.tidy?.());
+  while (await sink.maintain?.());
   expect(countOf(path, "segment")).toBeLessThan(before);
   expect(await totals(path, ["batch5", "batch4", "name7", "name8"])).toEqual([
     ...[size - 1, 0, 0, 1],
@@ -120,7 +120,7 @@ test("the thread merges again after its first merge", async () => {
       await sink.apply(writesOf(batch, size), position((batch + 1) * size));
     }
     const before = countOf(path, "segment");
-    while (await sink.tidy?.());
+    while (await sink.maintain?.());
     expect(countOf(path, "segment")).toBeLessThan(before);
   }
   expect(await totals(path, ["batch11", "batch5"])).toEqual([size, 0, size]);
@@ -132,10 +132,10 @@ test("a reset discards the result of a merge that runs", async () => {
   const path = join(directory.path, "search.sqlite");
   const sink = openSqliteSearchSink({ path });
   await fill(sink, 6, 4_000);
-  expect(await sink.tidy?.()).toBe(true);
+  expect(await sink.maintain?.()).toBe(true);
   await sink.reset();
   await sink.apply(writesOf(0, 3), position(3));
-  while (await sink.tidy?.());
+  while (await sink.maintain?.());
   expect(await totals(path, ["batch5", "batch0"])).toEqual([0, 3, 3]);
   await sink.close();
 });
@@ -145,11 +145,11 @@ test("a new process merges what the last one left", async () => {
   const path = join(directory.path, "search.sqlite");
   const first = openSqliteSearchSink({ path });
   await fill(first, 6, 4_000);
-  await first.tidy?.();
+  await first.maintain?.();
   await first.close();
   const before = countOf(path, "segment");
   const sink = openSqliteSearchSink({ path });
-  while (await sink.tidy?.());
+  while (await sink.maintain?.());
   expect(countOf(path, "segment")).toBeLessThan(before);
   expect(await totals(path, ["batch5"])).toEqual([4_000, 4_000]);
   await sink.close();

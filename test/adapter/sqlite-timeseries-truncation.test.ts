@@ -46,7 +46,7 @@ const truncateAt = (at: number, before: number): TimeseriesWrite => ({
 });
 
 async function tidied(): Promise<void> {
-  while (await sink.tidy?.());
+  while (await sink.maintain?.());
 }
 
 /** Row counts of events, of their places, and of both joined. */
@@ -75,7 +75,7 @@ test("a truncation deletes a series in parts, and keeps repeated events", async 
   const again: Readonly<Record<number, readonly number[]>> = { 2: [100], 5: [200, 44_000] };
   let left = 5;
   for (let steps = 0; steps < 7; steps++) {
-    expect(await sink.tidy?.()).toBe(true);
+    expect(await sink.maintain?.()).toBe(true);
     for (const time of again[steps] ?? []) {
       await writeEvent(time);
       left++;
@@ -96,7 +96,7 @@ test("deleted events are counted once, whatever is restored meanwhile", async ()
   const truncation = { ...truncateAt(31, 20), batchSize: 7 } as TimeseriesWrite;
   await sink.apply([...writes, truncation], position(31));
   for (let more = true; more; ) {
-    more = (await sink.tidy?.()) ?? false;
+    more = (await sink.maintain?.()) ?? false;
     await sink.restore(urn, [...writes, truncation]);
     expect(await reader.count({ urn })).toBe(10);
   }
@@ -117,7 +117,7 @@ test("a truncation gives the same view however its parts and other writes interl
         last = write.position;
         await sink.apply([write], last);
         const step = between[n % between.length];
-        if (step === "tidy") await sink.tidy?.();
+        if (step === "tidy") await sink.maintain?.();
         if (step !== "reopen" || n % 10 !== 0) continue;
         await sink.close();
         sink = await place.openSink();

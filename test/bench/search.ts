@@ -66,7 +66,7 @@ export async function benchSearch(size: number): Promise<void> {
 
   const sink = openSqliteSearchSink({ path });
   const merging = performance.now();
-  while (await sink.tidy?.());
+  while (await sink.maintain?.());
   report("merges in the background", `${Math.round(performance.now() - merging)} ms`);
   const reader = openSqliteSearchReader(path);
   await ask(reader, "before changes");

@@ -347,7 +347,7 @@ export function sinkContract<W extends Placed, Row>(
       });
 
       test("many entities are restored together, or none of them", async () => {
-        const { together = (work) => work() } = sink;
+        const { inTransaction: together = (work) => work() } = sink;
         const urns = [busiest, ...new Set(rows.map(ownerOf))].slice(0, 6);
         const all = (first?: () => Iterable<W>) => async () => {
           for (const urn of urns) await sink.restore(urn, first?.() ?? writesOf(urn));
@@ -359,8 +359,8 @@ export function sinkContract<W extends Placed, Row>(
         expect(await rowsOf(place)).toEqual(rows.filter((row) => !urns.includes(ownerOf(row))));
         await together.call(sink, all());
         expect(await rowsOf(place)).toEqual(rows);
-        if (sink.together === undefined) return;
-        const failing = sink.together(async () => {
+        if (sink.inTransaction === undefined) return;
+        const failing = sink.inTransaction(async () => {
           await all(() => [])();
           await sink.restore(busiest, [unreadableWrite<W>()]);
         });

@@ -273,7 +273,7 @@ export function timeseriesTableContract(
       const counted = (before: number) =>
         reader.countOlder({ entityType: "dataset", aspect }, before);
       async function tidied(): Promise<number> {
-        for (let steps = 0; ; steps++) if (!(await sink.tidy?.())) return steps;
+        for (let steps = 0; ; steps++) if (!(await sink.maintain?.())) return steps;
       }
 
       beforeEach(async () => {
@@ -342,7 +342,7 @@ export function timeseriesTableContract(
         expect(await reader.findTruncation(at)).toMatchObject({ deleted: 0, done: false });
         let before = 0;
         for (let more = true; more; ) {
-          more = (await sink.tidy?.()) ?? false;
+          more = (await sink.maintain?.()) ?? false;
           const { deleted = 0 } = (await reader.findTruncation(at)) ?? {};
           if (!harness.truncatesByItself) expect(deleted - before).toBeLessThanOrEqual(2);
           before = deleted;
@@ -358,7 +358,7 @@ export function timeseriesTableContract(
       test("a truncation resumes when the sink is reopened", async () => {
         await truncate(9);
         const at = last;
-        await sink.tidy?.();
+        await sink.maintain?.();
         await sink.close();
         sink = await place.openSink();
         expect(await times(dataset)).toEqual([]);

@@ -13,6 +13,6 @@ for (let batch = (await sink.position()) / BATCH; ; batch++) {
   await sink.apply(batchOf(batch), position((batch + 1) * BATCH));
   process.stdout.write(`applied ${batch}\n`);
   const before = isMerging;
-  isMerging = (await sink.tidy?.()) === true;
+  isMerging = (await sink.maintain?.()) === true;
   if (isMerging && !before) process.stdout.write("merging\n");
 }

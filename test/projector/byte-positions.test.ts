@@ -1,7 +1,7 @@
 /** Thresholds of the projector and of rebuilds count records, also with byte offsets as positions. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { position } from "../../src/core/position.ts";
-import { isWithin } from "../../src/projector/batch-groups.ts";
+import { isBehindAtMost } from "../../src/projector/batch-groups.ts";
 import { startProjector } from "../../src/projector/projector.ts";
 import type { Projector } from "../../src/projector/projector-parts.ts";
 import { type BuildProgress, buildStaging } from "../../src/projector/rebuild/staging.ts";
@@ -51,15 +51,15 @@ describe("the projector", () => {
 test("a group of views is within a number of records of another", () => {
   const log = logOf(0);
   const ahead = [{ position: at(30) }];
-  expect(isWithin(log, 10, ahead, [{ position: at(20) }])).toBe(true);
-  expect(isWithin(log, 10, ahead, [{ position: at(19) }])).toBe(false);
-  expect(isWithin({}, 10, ahead, [{ position: at(20) }])).toBe(false);
-  expect(isWithin(log, 10, ahead, undefined)).toBe(false);
+  expect(isBehindAtMost(log, 10, ahead, [{ position: at(20) }])).toBe(true);
+  expect(isBehindAtMost(log, 10, ahead, [{ position: at(19) }])).toBe(false);
+  expect(isBehindAtMost({}, 10, ahead, [{ position: at(20) }])).toBe(false);
+  expect(isBehindAtMost(log, 10, ahead, undefined)).toBe(false);
 });
 
 describe("a rebuild while views are live", () => {
   const parts = {
-    ...{ decode, notes: { load: async () => [] } },
+    ...{ decode, parkingStore: { load: async () => [] } },
     signal: new AbortController().signal,
   };
 

@@ -54,7 +54,7 @@ describe("a document view", () => {
         async restore(urn, writes) {
           restored.push([urn, await Array.fromAsync(writes)]);
         },
-        together: (work) => work(),
+        inTransaction: (work) => work(),
         position: async () => applied.at(-1)?.upTo ?? position(0),
         reset: async () => void applied.splice(0),
         close: async () => {},
@@ -153,7 +153,7 @@ describe("a document view", () => {
   test("entities restored together read the position of states once", async () => {
     const positionOfStates = vi.fn(async () => position(statesAt));
     const { sink } = createView(positionOfStates);
-    await sink.together?.(async () => {
+    await sink.inTransaction?.(async () => {
       await sink.restore(ada, [touch(ada, 7)]);
       await sink.restore(otto, [touch(otto, 100)]);
       expect(positionOfStates).toHaveBeenCalledTimes(1);

@@ -202,7 +202,13 @@ describe.each(["undecodable", "unprojectable", "unfit"] as const)("a record that
     expect(await projector.drop(urns[10 % 3] ?? "", "one")).toEqual([]);
     expect(one.positions()).toEqual(upTo(40).filter((n) => n !== 11));
     const again = createView("one", defects);
-    await buildViews({ log, views: [again.view], decode: decodeWith(defects), notes, batchMax: 6 });
+    await buildViews({
+      log,
+      views: [again.view],
+      decode: decodeWith(defects),
+      parkingStore: notes,
+      batchMax: 6,
+    });
     expect(again.positions()).toEqual(one.positions());
     await expect(projector.drop("urn:li:tag:z", "one")).rejects.toMatchObject({
       code: "not_found",
@@ -413,7 +419,7 @@ test("a view that followed the log and a rebuilt view are equal, whatever record
           log,
           views: [again.view],
           decode: decodeWith(defects),
-          notes,
+          parkingStore: notes,
           batchMax: 9,
         });
         expect(again.positions()).toEqual(one.positions());

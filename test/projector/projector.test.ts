@@ -491,7 +491,7 @@ describe("deferred work of a view", () => {
     let parts = 0;
     const sink = {
       ...view.sink,
-      tidy: async () => {
+      maintain: async () => {
         parts++;
         if (parts === 5) log.extend(10);
         return parts < 30;
@@ -509,7 +509,7 @@ describe("deferred work of a view", () => {
     let parts = 0;
     const sink = {
       ...view.sink,
-      async tidy() {
+      async maintain() {
         if (broken) throw new Error("disk is full");
         parts++;
         return false;

@@ -153,7 +153,7 @@ describe("with a log that reads the beginnings of several streams at once", () =
         const entry = `${urn} ${(await Array.fromAsync(writes)).length}`;
         (open ?? done).push(entry);
       },
-      async together(work: () => Promise<void>) {
+      async inTransaction(work: () => Promise<void>) {
         open = [];
         try {
           await work();

@@ -8,7 +8,7 @@ import { createArrayLog, createRecordingView, decode, range } from "./array-log.
 
 const parts = {
   decode,
-  notes: { load: async () => [] },
+  parkingStore: { load: async () => [] },
   onProgress: () => {},
   signal: new AbortController().signal,
 };

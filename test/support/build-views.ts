@@ -5,12 +5,12 @@ import { buildStaging, type StagingParts } from "../../src/projector/rebuild/sta
 /** Returns the parked entries. Closes the views. */
 export function buildViews(
   parts: Pick<StagingParts, "views" | "decode"> &
-    Partial<Pick<StagingParts, "notes" | "batchMax" | "onProgress">> & {
+    Partial<Pick<StagingParts, "parkingStore" | "batchMax" | "onProgress">> & {
       readonly log: Pick<ChangeLog, "readAll" | "head" | "countBetween">;
     },
 ) {
   return buildStaging({
-    notes: { load: async () => [] },
+    parkingStore: { load: async () => [] },
     onProgress: () => {},
     onNear: () => parts.log.head(),
     signal: new AbortController().signal,

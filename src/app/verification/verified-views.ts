@@ -1,6 +1,6 @@
 /**
- * Opens views for verification: their stored rows (row-adapters.ts), and the projections that fold the
- * log into the expected rows.
+ * Opens views for verification: their stored rows (row-adapters.ts), and the projections that fold
+ * the log into the expected rows.
  */
 import { createAspectProjection } from "../../../projections/aspects.ts";
 import { createGraphProjection } from "../../../projections/graph/graph.ts";
@@ -122,7 +122,7 @@ export async function verifyStoredViews(
     const verifier = createVerifier({ log, decode: decodeRecord, views });
     const around = { now: Date.now, pause, onProgress, signal };
     const result = await verifyViews(
-      { log, views, verifier, broughtOn: next, ...around },
+      { log, views, verifier, catchesUp: next, ...around },
       { since },
     );
     if (state !== undefined) state.save(resultsToStore(result, since, state.load()));
@@ -132,7 +132,9 @@ export async function verifyStoredViews(
   }
 }
 
-/** A partial verification (`since`) without differences does not replace a result with differences. */
+/**
+ * A partial verification (`since`) without differences does not replace a result with differences.
+ */
 function resultsToStore(
   { views }: VerificationResult,
   since: Position | undefined,

@@ -1,14 +1,14 @@
 /**
- * A view of documents, such as search. Each write is the whole document of one entity, independent of
- * earlier writes.
+ * A view of documents, such as search. Each write is the whole document of one entity, independent
+ * of earlier writes.
  *
- * A batch names the entities that it changes. Their states are read from the aspect view and their
- * latest events from the timeseries view. The projector brings both forward first, so they are never
- * older than the batch. A batch that is applied twice, or late, therefore writes the current state,
- * and an entity that changes a hundred times in a batch is folded once.
+ * A batch selects the changed entities. Their states are read from the aspect view and their latest
+ * events from the timeseries view. The projector applies the batch to these views first, so the
+ * states are never older than the batch. A batch that is applied twice, or late, therefore writes
+ * the current state, and an entity that changes a hundred times in a batch is folded once.
  *
- * A truncation names no entity: the entities whose documents hold truncated events are looked up in
- * the view and folded again.
+ * A truncation has no urn: the view looks up the entities whose documents contain truncated events,
+ * and folds them again.
  */
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { PlacedChange } from "../../core/change.ts";
@@ -25,13 +25,13 @@ import { awaitPosition } from "./wait-for-position.ts";
 /** The latest event of a timeseries. */
 interface LatestEvent {
   readonly time: number;
-  /** Of its record. */
+  /** Position of the event's record. */
   readonly position: Position;
   /** JSON text. */
   readonly value: string;
 }
 
-/** By aspect. */
+/** Latest events by aspect. */
 type LatestEvents = ReadonlyMap<string, LatestEvent>;
 
 interface Touch {
@@ -46,8 +46,8 @@ interface Touch {
 /** The source of entity states: the aspect view. */
 interface StateSource {
   /**
-   * Checkpoint of the live generation. `getEntities` reads that generation or a later one, and covers
-   * every record up to here.
+   * Checkpoint of the live generation. `getEntities` reads that generation or a later one, and
+   * covers every record up to here.
    */
   position(): Promise<Position>;
   getEntities(urns: readonly string[]): Promise<readonly EntityState[]>;
@@ -61,21 +61,23 @@ interface EventSource<W> {
   aspectsOf(entityType: string): readonly string[];
   /** As `StateSource.position`, for `latest`. */
   position(): Promise<Position>;
-  /** For each urn. */
+  /** Latest events, for each urn. */
   latest(urns: readonly string[], aspects: readonly string[]): Promise<readonly LatestEvents[]>;
-  /** Entities whose documents may hold an event of the aspect: SearchSink.holding. */
+  /**
+   * A page of the entities whose documents may contain an event of the aspect (SearchSink.holding).
+   */
   holding(
     entityType: string,
     aspect: string,
     from?: string,
   ): Promise<{ readonly urns: readonly string[]; readonly next?: string | undefined }>;
-  /** Sink.apply for writes that come before their batch. */
+  /** Applies writes ahead of their batch; the checkpoint does not move. */
   amend(writes: readonly W[]): Promise<void>;
   /** Called when the view is closed. */
   close(): Promise<void>;
   /**
-   * Its position also moves over records that the timeseries view ignores, so that every batch can
-   * wait for it; otherwise the projector orders the views (View.builtFrom).
+   * True if the position also moves over records that the timeseries view ignores: batches can wait
+   * for it. Otherwise the projector orders the views (View.builtFrom).
    */
   readonly coversIgnored: boolean;
 }
@@ -98,25 +100,25 @@ interface DocumentViewParts<W> {
     latest: LatestEvents,
     policy?: ValuePolicy,
   ) => W;
-  /** Makes a lazy write now. Absent: `fold` makes it. */
+  /** Evaluates a lazy write. Absent if `fold` is not lazy. */
   readonly make?: ((write: W) => void) | undefined;
   /** Size of the cache of folded positions by entity; 20,000 when absent. */
   readonly foldedMax?: number | undefined;
-  /** Milliseconds that a batch waits for the states to reach its position. */
+  /** Maximum wait of a batch for the source views, in milliseconds. */
   readonly statesMsMax?: number | undefined;
 }
 
 const ASPECTS = "aspects";
 const TIMESERIES = "timeseries";
 
-/** States read at once: a few megabytes, some of them of thousands of columns. */
+/** States per read: a few megabytes, even if some entities have thousands of columns. */
 const STATES_MAX = 200;
-/** Size of the states that the writes of a batch hold; above it, some are written before the batch. */
-const HELD_CHARS_MAX = 32 * 1024 * 1024;
+/** Maximum size of the states that pending writes reference; above it, they are applied at once. */
+const PENDING_CHARS_MAX = 32 * 1024 * 1024;
 const FOLDED_MAX = 20_000;
 const NONE: LatestEvents = new Map();
 
-/** How far an entity is folded: its own records, and the events of its timeseries. */
+/** Positions up to which an entity is folded: its own records, and its timeseries events. */
 interface Folded {
   readonly states: Position;
   readonly events: Position;
@@ -136,7 +138,7 @@ export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> 
   let parking: Parking | undefined;
   const valueParking = createValueParking();
 
-  /** Makes the writes of these entities, for the values that cannot be projected. */
+  /** Evaluates the writes of these entities, to find the values that cannot be projected. */
   async function makeDocuments(touches: readonly Touch[], upTo: Position): Promise<void> {
     for (let from = 0; from < touches.length; from += STATES_MAX) {
       for (const write of (await foldAll(touches.slice(from, from + STATES_MAX), upTo)).writes) {
@@ -153,16 +155,16 @@ export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> 
   /** The last known checkpoint of the sink. */
   let lastCheckpoint = position(0);
 
-  /** The entity's document was dropped and no record has changed the entity since. */
+  /** True if the entity's document was dropped and no later record has changed the entity. */
   const isOmitted = (urn: string, at: Position): boolean =>
     parking !== undefined && at <= parking.omittedUpTo(urn);
 
-  /** Waits until both views cover these touches. */
+  /** Waits until both source views cover these touches. */
   async function awaitStates(touches: readonly Touch[], upTo?: Position): Promise<Folded> {
     const last = (some: readonly Touch[]): Position =>
       position(maxOf([0, ...some.map((touch) => touch.position)]));
     const waiting = { waiter: `the view "${name}"`, msMax: statesMsMax };
-    // A checkpoint stays behind over records that the view ignores, which touch nothing.
+    // A checkpoint need not move over records that the view ignores: waits for touches only.
     const own = last(touches.filter(({ series }) => series === undefined));
     const at = await awaitPosition(states, own, { ...waiting, view: "aspect" });
     if (events === undefined) return { states: at, events: at };
@@ -194,7 +196,7 @@ export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> 
     return found;
   }
 
-  /** The writes of some entities, in the order of the touches, and the size of what they hold. */
+  /** Folds the touched entities into writes, in order, and adds up the size of their states. */
   async function foldAll(
     touches: readonly Touch[],
     upTo: Position,
@@ -212,8 +214,8 @@ export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> 
     return { writes, chars };
   }
 
-  /** Writes; on an error, finds the entity whose write the store rejects. */
-  async function amendEach(
+  /** Applies writes one by one after an error, to find the entity whose write the store rejects. */
+  async function amendOneByOne(
     touches: readonly Touch[],
     writes: readonly W[],
     { amend }: EventSource<W>,
@@ -245,7 +247,7 @@ export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> 
       const lost = holding.filter(({ urn }) => !latest.get(urn)?.has(series)).filter(isStale);
       for (let at = 0; at < lost.length; at += STATES_MAX) {
         const some = lost.slice(at, at + STATES_MAX);
-        await amendEach(some, (await foldAll(some, upTo)).writes, events);
+        await amendOneByOne(some, (await foldAll(some, upTo)).writes, events);
       }
       from = page.next;
       await yieldToEventLoop();
@@ -268,7 +270,7 @@ export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> 
         let writes: W[] = [];
         let held = 0;
         for (let from = 0; from < toFold.length; from += STATES_MAX) {
-          if (held > HELD_CHARS_MAX && events !== undefined) {
+          if (held > PENDING_CHARS_MAX && events !== undefined) {
             await events.amend(writes);
             writes = [];
             held = 0;
@@ -284,7 +286,9 @@ export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> 
     lastCheckpoint = upTo;
   }
 
-  /** Parking writes to the log, so within `together` it fails: such an entity is restored alone. */
+  /**
+   * Fails in a transaction if it must park, which writes to the log: the entity is restored alone.
+   */
   async function restoreOne(last: Touch | undefined, urn: string): Promise<void> {
     folded.delete(urn);
     const own = sourcesInRestore === undefined ? parking : undefined;
@@ -335,20 +339,22 @@ export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> 
         }
         await restoreOne(last, urn);
       },
-      ...(sink.together && {
-        async together(work) {
+      ...(sink.inTransaction && {
+        async inTransaction(work) {
           sourcesInRestore = NOT_FOLDED;
           try {
-            await sink.together?.(work);
+            await sink.inTransaction?.(work);
           } finally {
             sourcesInRestore = undefined;
           }
         },
       }),
-      ...(sink.tidy !== undefined && { tidy: () => sink.tidy?.() ?? Promise.resolve(false) }),
+      ...(sink.maintain !== undefined && {
+        maintain: () => sink.maintain?.() ?? Promise.resolve(false),
+      }),
       async position() {
         const at = await sink.position();
-        // The view lost writes, so the cached positions are wrong.
+        // The view lost writes: the cached positions are too high.
         if (at < lastCheckpoint) folded.clear();
         lastCheckpoint = at;
         return at;

@@ -1,21 +1,25 @@
 /**
- * Parks the values that documents are built without, durably, before the documents are stored. After a
- * kill between the two, the batch is applied again.
+ * Parks the values that are left out of documents, durably, before the documents are stored. A
+ * crash between the two steps repeats the batch.
  */
 import type { FailedValue, ValuePolicy } from "../../core/parked-values.ts";
 import type { Position } from "../../core/position.ts";
 import type { Parking } from "../parking/parking.ts";
 
 interface ValueParking {
-  /** Until it is called, nothing is parked: a value that cannot be projected fails the write. */
+  /** Enables parking; before, a value that cannot be projected fails the write. */
   setParking(parking: Parking): void;
-  /** For the write of an entity; the write fails while its failed values are not listed. */
+  /**
+   * The policy for the write of an entity. The write fails if it has failed values that are not
+   * listed.
+   */
   policyOf(urn: string): ValuePolicy | undefined;
-  /** True if a write failed for that reason. */
+  /** True if a write failed because of values that are not listed. */
   hasUnlisted(): boolean;
   /**
    * Runs `work`, which stores documents. If one of them has failed values that are not listed, runs
-   * `makeAll`, which makes all documents, lists the values that fail at `upTo`, and runs `work` again.
+   * `makeAll`, which makes all documents, lists the values that fail at `upTo`, and runs `work`
+   * again.
    */
   withListedValues<T>(
     upTo: Position,
@@ -64,7 +68,8 @@ export function createValueParking(): ValueParking {
         } catch (error) {
           if (parking === undefined || unlisted.size === 0) throw error;
           await collect(makeAll);
-          for (const [urn, failed] of unlisted) await parking.listExactly(urn, failed, upTo);
+          for (const [urn, failed] of unlisted)
+            await parking.replaceParkedValues(urn, failed, upTo);
         }
       }
     },

@@ -1,4 +1,4 @@
-/** Waits for a position of the view that another one is built from. */
+/** Waits until a source view reaches a position. */
 import { setTimeout as delay } from "node:timers/promises";
 import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
@@ -6,8 +6,8 @@ import type { Position } from "../../core/position.ts";
 const POLL_MS = 20;
 
 /**
- * Resolves with the position of `view` when it is at least `upTo`. Rejects `unavailable` after `msMax`;
- * the message names `waiter`.
+ * Resolves with the position of `view` when it is at least `upTo`. Rejects `unavailable` after
+ * `msMax`; the message names `waiter`.
  */
 export async function awaitPosition(
   view: { position(): Promise<Position> },

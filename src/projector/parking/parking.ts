@@ -1,14 +1,15 @@
 /**
- * Records that views could not apply, in a stream of the log per view. The content of a view follows
- * from the log and this stream, also after a rebuild.
+ * Parking: the dead letter list of a view, in a stream of the log per view. Log and parking
+ * determine the content of a view, so a rebuild gives the same result.
  *
- * A view of records parks an entity with the first record that it cannot decode, project or apply, and
- * skips the entity's later records. A retry projects the entity from the log; a dropped record is skipped
- * for good.
+ * A view of records parks an entity at the first record that it cannot decode, project or apply,
+ * and skips the entity's later records. A retry projects the entity from the log again. A dropped
+ * record is skipped permanently.
  *
- * A view of documents (documents/document-view.ts) parks values: a document is built without an aspect that cannot be
- * projected. It is projected again with each change of the entity and by a retry; a dropped value is
- * omitted for good. An entity whose document the store rejects has none until its next change.
+ * A view of documents (documents/document-view.ts) parks values: a document omits an aspect that
+ * cannot be projected. Each change of the entity, and a retry, projects the aspect again. A dropped
+ * value is omitted permanently. An entity whose document the store rejects has no document until
+ * its next change.
  */
 import { CatalogError, saidBy } from "../../core/errors.ts";
 import type { FailedValue, ParkedValue, ParkedValues } from "../../core/parked-values.ts";
@@ -26,14 +27,14 @@ import {
 export interface Parked extends Partial<ParkedValue> {
   readonly view: string;
   readonly urn: string;
-  /** Of the record; for a value, the position of the view. */
+  /** Position of the record; for a value, position of the view. */
   readonly position: Position;
   readonly reason: string;
   /** When it was parked, in epoch milliseconds. */
   readonly time: number;
 }
 
-/** Aspect of a whole document. */
+/** Stands for the whole document in place of one value. */
 export const WHOLE_DOCUMENT: ParkedValue = { aspect: "", version: 0 };
 
 /** Stores parking records: in the log, or in memory for a staging generation. */
@@ -55,7 +56,7 @@ export interface Parking extends ParkedValues {
   /** Number of entities with anything parked. */
   readonly size: number;
   list(): readonly Parked[];
-  /** The records that dropped something. */
+  /** The parking records of dropped records and values. */
   dropped(): readonly ParkingRecord[];
   park(
     parked: Partial<ParkedValue> & { readonly urn: string; readonly position: Position },
@@ -63,10 +64,10 @@ export interface Parking extends ParkedValues {
   ): Promise<void>;
   /** Removes the entity, or the value, from the list: the view contains it again. */
   release(urn: string, aspect?: string): Promise<void>;
-  /** The view never applies this record, or this value. Throws `not_found` if it is not parked. */
+  /** Skips this record, or this value, permanently. Throws `not_found` if it is not parked. */
   drop(parked: Omit<Parked, "view" | "reason" | "time">, actor: string | undefined): Promise<void>;
-  /** Makes these values the only parked ones of the entity. */
-  listExactly(urn: string, failed: readonly FailedValue[], at: Position): Promise<void>;
+  /** Replaces the parked values of the entity. */
+  replaceParkedValues(urn: string, failed: readonly FailedValue[], at: Position): Promise<void>;
 }
 
 const PAGE_MAX = 500;
@@ -132,7 +133,7 @@ async function openParking(view: string, store: ParkingStore, now: () => number)
       const who = actor ?? null;
       await write({ kind: "dropped", urn, position: at, reason: null, actor: who, ...value });
     },
-    async listExactly(urn, failed, at) {
+    async replaceParkedValues(urn, failed, at) {
       for (const { aspect, version, error } of failed) {
         if (values.find(urn, aspect)?.version === version) continue;
         const what = `the aspect "${aspect}" could not be projected: ${saidBy(error)}`;
@@ -148,7 +149,7 @@ async function openParking(view: string, store: ParkingStore, now: () => number)
 }
 
 function createParkedValues() {
-  /** By urn and aspect. */
+  /** Parked values by urn and aspect. */
   const parked = new Map<string, Map<string, Parked>>();
   const dropped = new Map<string, Set<string>>();
   const omitted = new Map<string, Position>();
@@ -242,7 +243,7 @@ export const notParked = (view: string, urn: string): CatalogError =>
     hint: "annals parked, or POST /operations?action=listParked, lists the parked entities",
   });
 
-/** The view cannot apply a record because of an entity that is not the record's own. */
+/** The view cannot apply a record because of another entity than the record's own. */
 export class EntityRejected extends Error {
   readonly urn: string;
 

@@ -30,7 +30,7 @@ export function createEntityRestoring<F extends RestorableView>(parts: {
     urns: readonly string[],
     name: string | undefined,
   ): Promise<readonly Unrestored[]> {
-    // Views that are built from the view hold its data of the entity.
+    // Views that are built from this view contain its data of the entity.
     const affected = viewStates.filter(
       ({ view, movedAt }) =>
         name === undefined ||
@@ -79,7 +79,7 @@ export function createEntityRestoring<F extends RestorableView>(parts: {
     const unrestored = await restore([urn], name);
     const left = parking.find(urn);
     if (left !== undefined && !unrestored.some(({ unavailable }) => unavailable)) {
-      // The search for the record may have left other rows.
+      // The bisection may have left rows of an earlier state.
       const before = left.position;
       await restoreParked(urn, { view, parking, before }, { log, decode });
     }
@@ -102,7 +102,7 @@ export function createEntityRestoring<F extends RestorableView>(parts: {
       }
     }
     if (!parking.isDropped(first)) return first;
-    // The first one was dropped before: a later record is poison, too.
+    // The first poison record was dropped before: a later record is poison, too.
     left.sort((a, b) => a - b);
     const isApplied = async (upTo: Position) => {
       const views = [{ view, position: upTo, without: parking.isDropped }];

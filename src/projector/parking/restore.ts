@@ -1,7 +1,6 @@
 /**
- * Restoring: replaces the rows of an entity in views by those that follow from the log up to the
- * view's position. The projector applies later records as usual, and applies no batch to the view
- * during a restore, so no write is lost.
+ * Restore: replaces the rows of an entity in views by the fold of the log up to the view's
+ * position. The projector applies no batch to the view during a restore, so no write is lost.
  */
 import type { PlacedChange } from "../../core/change.ts";
 import { CatalogError, saidBy } from "../../core/errors.ts";
@@ -12,7 +11,7 @@ import { type Histories, type HistoryLog, openHistories } from "../history.ts";
 import type { View } from "../sink.ts";
 import { isPoison, type Parking } from "./parking.ts";
 
-/** An entity that could not be restored in a view, and why. */
+/** An entity that could not be restored in a view, with the reason. */
 export interface Unrestored {
   readonly urn: string;
   readonly view: string;
@@ -28,7 +27,7 @@ interface RestoredView {
   readonly position: Position;
   /** Lists dropped records, and releases restored entities. */
   readonly parking?: Parking | undefined;
-  /** Records to leave out, if `parking` is absent. */
+  /** Records to skip, if `parking` is absent. */
   readonly without?: ((at: Position) => boolean) | undefined;
 }
 
@@ -46,7 +45,7 @@ export async function restoreEntities(
   const unrestored: Unrestored[] = [];
   for (const one of parts.views) {
     const { view, parking, without = parking?.isDropped } = one;
-    // A record that was dropped may be one that cannot be decoded.
+    // A dropped record may be one that cannot be decoded.
     const histories = without === undefined ? all : all.without(without);
     const restored = await restoreTogether(short, one, histories);
     for (const urn of urns) {
@@ -96,9 +95,9 @@ async function restoreTogether(
   histories: Histories,
 ): Promise<ReadonlySet<string>> {
   const { sink } = one.view;
-  if (sink.together === undefined || short.length < 2) return new Set();
+  if (sink.inTransaction === undefined || short.length < 2) return new Set();
   try {
-    await sink.together(async () => {
+    await sink.inTransaction(async () => {
       for (const urn of short) await sink.restore(urn, await writesOf(urn, one, histories));
     });
     return new Set(short);

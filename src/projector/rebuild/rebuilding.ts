@@ -1,6 +1,6 @@
 /**
- * Rebuilds views while the service runs: threads build staging generations, which are swapped for the
- * live ones near the head of the log.
+ * Rebuilds views while the service runs: threads build staging generations, which are swapped for
+ * the live ones near the head of the log.
  *
  *   1. the staging generations are built, closed and compared with the log (verify/verify-staging.ts);
  *      their readers are opened and warmed
@@ -8,12 +8,12 @@
  *      (swap-generations.ts)
  *   3. readers and projector switch to the staging generations
  *
- * In stores on a server, a staging generation is compared while it is open, near the head. The thread
- * that builds it makes it live (Sink.publish) while the projector pauses the view.
+ * On a server, a staging generation is compared while it is open, near the head. The thread that
+ * builds the generation makes it live (Sink.publish) while the projector pauses the view.
  *
- * Readers never go back: they see everything that they saw before a step, and no position is reported
- * that their generation does not have. A failure before the end of the third step leaves the live
- * generations unchanged; their readers are opened again.
+ * Reads are monotonic: a reader never returns an older state after a step, and never reports a
+ * position that its generation does not have. A failure before the end of the third step leaves the
+ * live generations unchanged; their readers are opened again.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { CatalogError } from "../../core/errors.ts";
@@ -26,22 +26,22 @@ import type { Verified } from "../verify/verified-state.ts";
 import type { BuildProgress, RebuildProgress } from "./staging.ts";
 import type { StagingWorker, startStagingWorkers } from "./staging-worker.ts";
 
-/** How long views stay paused for pending reads; longer reads continue on the old generation. */
+/** Maximum pause of views for pending reads; longer reads continue on the old generation. */
 const PENDING_READS_MS_MAX = 500;
 
 export interface RebuildingParts {
   readonly generationSwap: GenerationSwap;
-  /** True if the view is in a server. Such views are not rebuilt together with others. */
+  /** True if the view is on a server. A rebuild of such views cannot include other views. */
   isShared(view: string): boolean;
-  /** Groups of views with a thread each; the first group takes longest. */
+  /** Groups of views, one per thread; the first group takes longest. */
   workerGroups(views: readonly string[]): Promise<readonly (readonly string[])[]>;
   startWorkers(
     groups: readonly (readonly string[])[],
     options: Pick<Parameters<typeof startStagingWorkers>[0], "onProgress" | "compare">,
   ): StagingWorker;
   /**
-   * Compares staging generations with the log (verifyStaging). Rejects if they differ: nothing has
-   * changed then.
+   * Compares staging generations with the log (verifyStaging). Rejects if they differ, before any
+   * change.
    */
   verify(
     generations: {

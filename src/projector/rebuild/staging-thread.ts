@@ -1,6 +1,6 @@
 /**
- * The thread that builds staging generations (staging.ts). It opens its own log reader and views, and
- * ends with its work. staging-worker.ts is its client.
+ * The thread that builds staging generations (staging.ts). It opens its own log reader and views,
+ * and ends with its work. staging-worker.ts is its client.
  */
 import type { Position } from "../../core/position.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
@@ -66,7 +66,7 @@ runInBackground<StagingTask, readonly Parked[], StagingOwner>(
     try {
       return await buildStaging({
         ...{ log, decode: decodeRecord, signal },
-        notes: { load: (view) => readParking(log, view) },
+        parkingStore: { load: (view) => readParking(log, view) },
         views: await stores.openViews(config, {
           ...{ names: onePass ? views : first, next: true, bulk: true },
         }),

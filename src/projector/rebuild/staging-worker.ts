@@ -8,9 +8,9 @@ import type { StagedViews, StagingOwner, StagingTask } from "./staging-thread.ts
 export interface StagingWorker {
   /** Resolves when the views are near the head; those in servers are then compared with the log. */
   readonly near: Promise<void>;
-  /** Builds them up to the position at least and closes them; resolves with their parked entities. */
+  /** Builds the views up to at least `upTo`, and closes them; resolves with the parked entities. */
   finish(upTo: Position): Promise<readonly Parked[]>;
-  /** Ends the thread at once. The caller removes the staging generations. */
+  /** Terminates the thread. The caller removes the staging generations. */
   end(): Promise<void>;
 }
 

@@ -1,15 +1,16 @@
 /**
  * Builds staging generations: applies the log to new generations of views, from the first record to
- * near its head, while the live generations are in use. rebuilding.ts verifies them and swaps them in.
+ * near its head, while the live generations are in use. rebuilding.ts verifies them and swaps them
+ * in.
  *
- * Folded views, such as search, are built from other views when these are near the head: each entity is
- * folded once. After that, all views apply the log together.
+ * Folded views, such as search, are built from other views when those are near the head, so each
+ * entity is folded once. After that, all views apply the log.
  *
- * Staging generations on a server are verified while they are open and the build waits; then the build
- * brings them near the head again. Those in files are verified when they are closed (rebuilding.ts).
+ * Generations on a server are verified while they are open; the build waits, and then catches up
+ * again. Generations in files are verified after they are closed (rebuilding.ts).
  *
- * Records that a view cannot apply are parked in memory and returned at the end. The swap writes them to
- * the log.
+ * Records that a view cannot apply are parked in memory and returned at the end. The swap writes
+ * them to the log.
  */
 import { setTimeout as delay, setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { PlacedChange } from "../../core/change.ts";
@@ -18,7 +19,7 @@ import { type Position, START } from "../../core/position.ts";
 import { type ChangeLog, LogDamaged, recordsBetween } from "../../log/change-log.ts";
 import { applyToView } from "../apply-batch.ts";
 import { type Batch, type Decode, decodeBatch } from "../batch.ts";
-import { cutBatch } from "../batch-groups.ts";
+import { limitBatch } from "../batch-groups.ts";
 import {
   openParkingOf,
   type Parked,
@@ -34,19 +35,20 @@ export interface StagingParts {
   readonly log: Pick<ChangeLog, "readAll" | "head" | "countBetween">;
   readonly decode: Decode;
   /** The parking of the views when the build begins. */
-  readonly notes: Pick<ParkingStore, "load">;
+  readonly parkingStore: Pick<ParkingStore, "load">;
   /** Closed at the end, whatever the outcome. */
   readonly views: readonly View[];
   /**
-   * Opens the views that are built from `views`, after `views` are closed. `reopened`: `views`, opened
-   * again for writing, while the folded views read them. All of them are closed at the end.
+   * Opens the views that are built from `views`, after `views` are closed. `reopened`: `views`,
+   * opened again for writing, while the folded views read them. All of them are closed at the end.
    */
   readonly openFolded?:
     | (() => Promise<{ readonly reopened: readonly View[]; readonly folded: readonly View[] }>)
     | undefined;
   readonly onProgress: (progress: BuildProgress) => void;
   /**
-   * Verifies staging generations on a server, by view, without the parked entities. The build fails when it rejects.
+   * Verifies staging generations on a server, by view, without the parked entities. The build fails
+   * when it rejects.
    */
   readonly onStaged?:
     | ((staged: Readonly<Record<string, Staged>>, parked: readonly Parked[]) => Promise<void>)
@@ -57,8 +59,8 @@ export interface StagingParts {
   readonly onLive?: ((parked: readonly Parked[]) => void) | undefined;
   readonly signal: AbortSignal;
   /**
-   * Called after each batch with its milliseconds of work (thread/cpu-time.ts). Pauses, `speedup` times
-   * shorter than usual.
+   * Called after each batch with its milliseconds of work (thread/cpu-time.ts). Pauses, `speedup`
+   * times shorter than usual.
    */
   readonly pause?: ((ms: number, speedup: number) => Promise<void>) | undefined;
   /** Records of a batch; BATCH_MAX when absent. */
@@ -82,22 +84,27 @@ export interface BuildProgress extends RebuildProgress {
   readonly recordsBefore: number;
   /** Number of passes over the log that follow. */
   readonly passesLeft: number;
-  /** Sent by another worker than the first; only the progress by view uses it. */
+  /** True for progress of another worker than the first; it counts only in the progress by view. */
   readonly otherViews?: boolean | undefined;
 }
 
 /**
- * Number of records behind the head that counts as near: a batch or two. Pauses become shorter while the distance
- * does not halve from round to round. If it does not halve with the shortest pauses either, writers
- * append faster than views apply, and that distance counts as near.
+ * Maximum lag in records that counts as near the head: a batch or two. While the lag does not halve
+ * in a round, pauses become shorter. If it does not halve even with the shortest pauses, writers
+ * append faster than views apply, and the current lag counts as near.
  */
-const NEAR = 5_000;
+const NEAR_RECORDS = 5_000;
 const SPEEDUP_STEP = 16;
-/** Small rows with random keys touch each page of an index once per batch: larger batches write less. */
+/**
+ * Rows with random keys dirty most index pages in every batch, so larger batches write fewer pages.
+ */
 const BATCH_MAX = 5_000;
-/** Maximum number of attempts to make a staging generation live while another process projects the view. */
-const TRIES_MAX = 10;
-/** Pauses before reads of an unavailable log are repeated: the first and the longest. */
+/**
+ * Maximum number of attempts to make a staging generation live while another process projects the
+ * view.
+ */
+const PUBLISH_ATTEMPTS_MAX = 10;
+/** First and maximum pause before a read of an unavailable log is repeated. */
 const PAUSE_MS = { first: 100, max: 10_000 };
 
 /**
@@ -111,25 +118,25 @@ export async function buildStaging(parts: StagingParts): Promise<readonly Parked
   let outcome: "keep" | "discard" = "discard";
   let speedup = 1;
   const pause = async (ms: number) => parts.pause?.(ms, speedup);
-  const whole = { ...parts, log, pause };
-  async function comeNear(building: Building): Promise<void> {
+  const buildParts = { ...parts, log, pause };
+  async function catchUp(building: Building): Promise<void> {
     for (let [left, speedupMax] = [Infinity, speedup * SPEEDUP_STEP]; ; ) {
       const before = left;
       await building.applyTo(await log.head());
-      await building.tidy();
+      await building.maintain();
       left = recordsBetween(log, building.position(), await log.head());
-      if (left <= NEAR) return;
+      if (left <= NEAR_RECORDS) return;
       if (left < before / 2) continue;
       if (speedup >= speedupMax) return;
       speedup *= 2;
     }
   }
   try {
-    const first = await startBuild(whole, open, {
+    const first = await startBuild(buildParts, open, {
       recordsBefore: 0,
       passesLeft: openFolded === undefined ? 0 : 1,
     });
-    await comeNear(first);
+    await catchUp(first);
     let all: Building = first;
     if (openFolded !== undefined) {
       await closeAll(open, "keep");
@@ -137,16 +144,16 @@ export async function buildStaging(parts: StagingParts): Promise<readonly Parked
       const { reopened, folded } = await openFolded();
       open = [...reopened, ...folded];
       const passes = { recordsBefore: first.records(), passesLeft: 0 };
-      all = combine(first.withViews(reopened), await startBuild(whole, folded, passes));
-      await comeNear(all);
+      all = combine(first.withViews(reopened), await startBuild(buildParts, folded, passes));
+      await catchUp(all);
     }
     const staged = await stagedOf(open);
     if (Object.keys(staged).length > 0 && parts.onStaged !== undefined) {
       await parts.onStaged(staged, all.parked());
-      await comeNear(all);
+      await catchUp(all);
     }
     await all.applyTo(await parts.onNear());
-    await all.tidy();
+    await all.maintain();
     signal.throwIfAborted();
     outcome = "keep";
     const parked = all.parked();
@@ -169,7 +176,7 @@ async function startBuild(
   {
     log,
     decode,
-    notes,
+    parkingStore,
     signal,
     pause,
     batchMax,
@@ -183,7 +190,7 @@ async function startBuild(
   const parkings = await Promise.all(
     views.map((view) =>
       // Nothing is written to the log before the swap.
-      openParkingOf(view, { load: notes.load, write: async () => {} }, Date.now),
+      openParkingOf(view, { load: parkingStore.load, write: async () => {} }, Date.now),
     ),
   );
   for (const { sink } of views) if ((await sink.position()) !== START) await sink.reset();
@@ -214,7 +221,7 @@ async function startBuild(
   };
 }
 
-/** The views of `second` are built from those of `first`, which apply each batch before. */
+/** Applies each batch to `first`, then to `second`, whose views are built from those of `first`. */
 function combine(first: Building, second: Building): Building {
   return {
     position: () => (first.position() < second.position() ? first.position() : second.position()),
@@ -222,9 +229,9 @@ function combine(first: Building, second: Building): Building {
       await first.applyTo(head);
       await second.applyTo(head);
     },
-    async tidy() {
-      await first.tidy();
-      await second.tidy();
+    async maintain() {
+      await first.maintain();
+      await second.maintain();
     },
     parked: () => [...first.parked(), ...second.parked()],
   };
@@ -266,8 +273,8 @@ async function stagedOf(views: readonly View[]): Promise<Readonly<Record<string,
 }
 
 /**
- * Makes staging generations on a server live. If another process has moved a live generation further,
- * applies the log up to the new head and tries again.
+ * Makes staging generations on a server live. If another process has moved a live generation
+ * further, applies the log up to the new head and tries again.
  */
 async function publishAll(
   views: readonly View[],
@@ -279,15 +286,15 @@ async function publishAll(
     const head = await log.head();
     const outcomes = await Promise.allSettled(left.map(({ sink }) => sink.publish?.(head)));
     const failures = outcomes.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
-    const fatal = failures.find((error) => !isConflict(error)) ?? failures[0];
+    const permanent = failures.find((error) => !isConflict(error)) ?? failures[0];
     left = left.filter((_, n) => outcomes[n]?.status === "rejected");
-    if (fatal === undefined) return;
-    if (tries === TRIES_MAX || !isConflict(fatal)) throw fatal;
+    if (permanent === undefined) return;
+    if (tries === PUBLISH_ATTEMPTS_MAX || !isConflict(permanent)) throw permanent;
     await applyTo(await log.head());
   }
 }
 
-/** Closes folded views before their sources. Closes every view, also if one close fails. */
+/** Closes folded views before their sources, and every view even if one close fails. */
 export async function closeAll(views: readonly View[], outcome: "keep" | "discard"): Promise<void> {
   const closing = views.toReversed().map(({ sink }) => sink.close(outcome));
   const failed = (await Promise.allSettled(closing)).find(({ status }) => status === "rejected");
@@ -298,16 +305,16 @@ export async function closeAll(views: readonly View[], outcome: "keep" | "discar
 interface Applier {
   position(): Position;
   /**
-   * Up to this position, or to the next one of a record. Rejects when a record cannot be read, and when
-   * a view cannot apply it and has no parking.
+   * Applies the log up to `end`, or to the next record's position. Rejects when a record cannot be
+   * read, or when a view without a parking cannot apply it.
    */
   applyTo(end: Position): Promise<void>;
-  /** Does the deferred work of the views. */
-  tidy(): Promise<void>;
+  /** Runs all maintenance of the views. */
+  maintain(): Promise<void>;
 }
 
 interface CountingApplier extends Applier {
-  /** Number of records read. Positions do not count them: they are not consecutive in every log. */
+  /** Number of records read. Positions are not consecutive in every log, so they give no count. */
   records(): number;
 }
 
@@ -316,7 +323,7 @@ export function createApplier(
     readonly log: Pick<ChangeLog, "readAll">;
     readonly signal?: AbortSignal | undefined;
     readonly onProgress?: ((progress: RebuildProgress) => void) | undefined;
-    /** Of each view; a view without one rejects with the first record that it cannot apply. */
+    /** By view. Without a parking, the first poison record of the view rejects the build. */
     readonly parkings: readonly (Parking | undefined)[];
     readonly from: Position;
     readonly pause?: ((ms: number) => Promise<void>) | undefined;
@@ -333,8 +340,8 @@ export function createApplier(
       while (position < head) {
         signal?.throwIfAborted();
         const before = workedMs();
-        // Without records after the end, which the sources of folded views have not applied yet.
-        const page = cutBatch(await log.readAll(position, { limit: batchMax }), head);
+        // Drops records after `head`, which the sources of folded views have not applied yet.
+        const page = limitBatch(await log.readAll(position, { limit: batchMax }), head);
         if (page.length === 0) throw logTruncated(position, head);
         const changes = decodeBatch(page, decode, position);
         // Views park a record that cannot be decoded, and continue after it.
@@ -353,9 +360,9 @@ export function createApplier(
         onProgress?.({ position, head: reached, recordsPerSecond: records / seconds });
       }
     },
-    async tidy() {
+    async maintain() {
       for (const { sink } of views) {
-        for (let more = true; more; ) more = (await sink.tidy?.()) ?? false;
+        for (let more = true; more; ) more = (await sink.maintain?.()) ?? false;
       }
     },
   };

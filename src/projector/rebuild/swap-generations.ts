@@ -1,13 +1,13 @@
 /**
- * Swaps the live generations of a projector's views for the staging ones, without a gap.
+ * Swaps the live generations of a projector's views for the staging ones, without losing a record.
  *
  *   prepare   opens the staging generations and applies the log to near the positions of the views;
  *             pauses the views, applies the rest, and reconciles the parked entities
  *   resume    makes the staging generations live, or continues with the old ones; ends the pause
  *
- * After `prepare`, both generations are equal, and readers can use either. In stores on a server, the
- * thread that builds a staging generation makes it live (Sink.publish) before `prepare`; therefore
- * `pause` pauses the view first. A pause ends after PAUSE_MS_MAX; then the old generations continue.
+ * After `prepare`, both generations are equal, and readers can use either. On a server, the thread
+ * that builds a staging generation makes it live (Sink.publish) before `prepare`, so `pause` pauses
+ * the view first. A pause ends after PAUSE_MS_MAX; then the old generations continue.
  */
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
@@ -66,16 +66,16 @@ interface GenerationSwapParts {
   readonly generations: GenerationStore | undefined;
   readonly log: HistoryLog & Pick<ChangeLog, "readAll" | "countBetween">;
   readonly decode: Decode;
-  /** Runs `work` when this process applies no batch. */
+  /** Runs `work` while no batch is applied. */
   betweenTurns<T>(work: () => Promise<T>): Promise<T>;
   /** Reads the parking of a view from the log. */
   parkingOf(view: View): Promise<Parking | undefined>;
 }
 
 const PAUSE_MS_MAX = 60_000;
-/** Maximum number of records that staging generations are behind when the views are paused. */
-const NEAR = 500;
-/** Maximum number of rounds of catching up, because the views move meanwhile. */
+/** Maximum lag of the staging generations, in records, at which the views are paused. */
+const NEAR_RECORDS = 500;
+/** Maximum number of catch-up rounds; the live generations move during each. */
 const CATCH_UP_ROUNDS_MAX = 100;
 
 export function createGenerationSwap(parts: GenerationSwapParts) {
@@ -117,7 +117,7 @@ export function createGenerationSwap(parts: GenerationSwapParts) {
     const views = [{ view, position, parking }];
     const restore = (some: readonly string[]) => restoreEntities(some, { log, decode, views });
     if (view.onParking !== undefined) {
-      // The restore lists differing values in the log's parking, and omits those dropped meanwhile.
+      // The restore parks differing values in the log, and omits values dropped during the build.
       for (const { urn } of parking.dropped()) urns.add(urn);
       for (const { urn, reason } of await restore([...urns])) {
         const before = staged.find(urn);
@@ -144,7 +144,9 @@ export function createGenerationSwap(parts: GenerationSwapParts) {
     }
   }
 
-  /** The parking of a staging generation: these entities, and the drops in the log; writes nothing. */
+  /**
+   * The parking of a staging generation: these entities, and the drops in the log; writes nothing.
+   */
   async function openStagingParking(view: View, parked: readonly Parked[]): Promise<Parking> {
     const dropped = (await parkingOf(view))?.dropped() ?? [];
     const records = parked
@@ -154,24 +156,24 @@ export function createGenerationSwap(parts: GenerationSwapParts) {
     return openParkingOf(view, { load, write: async () => {} }, Date.now);
   }
 
-  async function pauseViews(asked: readonly SwappableView[]): Promise<Position> {
-    const paused = asked.find(({ pause }) => pause !== undefined);
+  async function pauseViews(requested: readonly SwappableView[]): Promise<Position> {
+    const paused = requested.find(({ pause }) => pause !== undefined);
     if (paused !== undefined) throw cannotSwap(paused.view.name, "another swap has paused it");
-    await Promise.all(asked.map(({ busy }) => busy));
-    const standby = asked.find(({ movedAt }) => movedAt !== undefined);
+    await Promise.all(requested.map(({ busy }) => busy));
+    const standby = requested.find(({ movedAt }) => movedAt !== undefined);
     if (standby !== undefined) throw cannotSwap(standby.view.name, "another process projects it");
-    for (const one of asked) {
+    for (const one of requested) {
       const over = Promise.withResolvers<void>();
       const timer = setTimeout(() => void resumeLive([one]), PAUSE_MS_MAX).unref();
       one.pause = { ended: over, timer, staging: undefined };
       one.busy = over.promise;
     }
-    return highestPosition(asked);
+    return highestPosition(requested);
   }
 
-  /** Brings the staging generations near the positions of the views, pauses these, and finishes. */
+  /** Catches up with the views, pauses them, and applies the remaining records. */
   async function catchUpAndPause(
-    asked: readonly SwappableView[],
+    requested: readonly SwappableView[],
     views: readonly View[],
     parked: readonly Parked[],
   ): Promise<void> {
@@ -179,14 +181,14 @@ export function createGenerationSwap(parts: GenerationSwapParts) {
     const from = await Promise.all(views.map(({ sink }) => sink.position()));
     const parkings = { parkings: staged, from: minOf(from) as Position };
     const applier = createApplier({ log, decode, views, ...parkings });
-    const behind = () => recordsBetween(log, applier.position(), highestPosition(asked));
-    for (let round = 0; round < CATCH_UP_ROUNDS_MAX && behind() > NEAR; round++) {
-      await applier.applyTo(highestPosition(asked));
+    const behind = () => recordsBetween(log, applier.position(), highestPosition(requested));
+    for (let round = 0; round < CATCH_UP_ROUNDS_MAX && behind() > NEAR_RECORDS; round++) {
+      await applier.applyTo(highestPosition(requested));
     }
-    if (asked.some(({ pause }) => pause === undefined))
-      await parts.betweenTurns(() => pauseViews(asked));
-    const pauses = asked.map(({ pause }) => pause);
-    await applier.applyTo(highestPosition(asked));
+    if (requested.some(({ pause }) => pause === undefined))
+      await parts.betweenTurns(() => pauseViews(requested));
+    const pauses = requested.map(({ pause }) => pause);
+    await applier.applyTo(highestPosition(requested));
     for (const [n, view] of views.entries()) {
       const position = await view.sink.position();
       const parking = await parkingOf(view);
@@ -195,7 +197,7 @@ export function createGenerationSwap(parts: GenerationSwapParts) {
         await reconcileParking({ view, position }, own, parking);
       }
       const pause = pauses[n];
-      if (pause === undefined || asked[n]?.pause !== pause) throw pauseEnded(view.name);
+      if (pause === undefined || requested[n]?.pause !== pause) throw pauseEnded(view.name);
       pause.staging = { view, position, parking };
     }
   }
@@ -205,17 +207,20 @@ export function createGenerationSwap(parts: GenerationSwapParts) {
     pause: (names: readonly string[]): Promise<Position> =>
       parts.betweenTurns(() => pauseViews(statesOf(names))),
 
-    /** Opens the staging generations and pauses the views. `parked`: the parked entities of the build. */
+    /**
+     * Opens the staging generations and pauses the views. `parked`: the parked entities of the
+     * build.
+     */
     async prepare(names: readonly string[], parked: readonly Parked[]): Promise<void> {
-      const asked = statesOf(names);
+      const requested = statesOf(names);
       if (generations === undefined)
         throw cannotSwap(names.join(", "), "its store has no staging generations");
       const views = await generations.openStaging(names);
       try {
-        await catchUpAndPause(asked, views, parked);
+        await catchUpAndPause(requested, views, parked);
       } catch (error) {
-        for (const { pause } of asked) if (pause !== undefined) pause.staging = undefined;
-        await resumeLive(asked);
+        for (const { pause } of requested) if (pause !== undefined) pause.staging = undefined;
+        await resumeLive(requested);
         for (const { sink } of views) await sink.close().catch(() => {});
         throw error;
       }
@@ -223,12 +228,12 @@ export function createGenerationSwap(parts: GenerationSwapParts) {
 
     /** Ends the pauses: continues with the staging generations (`take`), or with the old ones. */
     async resume(names: readonly string[], take: boolean): Promise<void> {
-      const asked = statesOf(names);
-      const nexts = asked.flatMap(({ pause }) =>
+      const requested = statesOf(names);
+      const stagingViews = requested.flatMap(({ pause }) =>
         pause?.staging === undefined ? [] : [pause.staging],
       );
-      if (!take || nexts.length < asked.length || generations === undefined) {
-        await resumeLive(asked);
+      if (!take || stagingViews.length < requested.length || generations === undefined) {
+        await resumeLive(requested);
         if (take) throw cannotSwap(names.join(", "), "its staging generation was closed");
         return;
       }
@@ -236,11 +241,11 @@ export function createGenerationSwap(parts: GenerationSwapParts) {
       try {
         drop = await generations.makeLive(names);
       } catch (error) {
-        await resumeLive(asked);
+        await resumeLive(requested);
         throw error;
       }
-      for (const [n, one] of asked.entries()) {
-        const { view, position, parking } = nexts[n] as StagingView;
+      for (const [n, one] of requested.entries()) {
+        const { view, position, parking } = stagingViews[n] as StagingView;
         const old = one.view;
         Object.assign(one, { view, position, checkpoint: position, parking });
         Object.assign(one, { record: undefined, failure: undefined });

@@ -1,6 +1,6 @@
 /**
- * A store that can be swapped while it is used. Pending calls finish on the old store, later calls go
- * to the new one; the old store is closed when its last call ends.
+ * A store that can be swapped during use. Pending calls finish on the old store, later calls go to
+ * the new one. The old store is closed after its last call.
  */
 import type { CatalogError } from "../../core/errors.ts";
 
@@ -9,11 +9,11 @@ interface Store {
 }
 
 export interface SwappableStore<S> {
-  /** Has the methods of the first store, and forwards them to the current one. */
+  /** A proxy with the methods of the first store; forwards calls to the current one. */
   readonly store: S;
   /** Sends further calls to `next`; resolves when the pending ones are done. */
   swap(next: S): Promise<void>;
-  /** Rejects all calls with this error; with undefined, calls are answered again. */
+  /** Rejects all calls with this error; undefined ends the rejection. */
   rejectReads(error: CatalogError | undefined): void;
   /** Repeats recent reads on another store, to warm its caches. */
   warm(next: S): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Threads that build or verify views beside a service: at a low priority, and with pauses while the service is busy.
- * A thread does one task and ends.
+ * Background threads that build or verify views while the service runs: with a low priority, and
+ * with pauses while the service is busy. A thread runs one task and ends.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { parentPort, Worker } from "node:worker_threads";
@@ -12,7 +12,7 @@ import { threadLimits } from "./thread-limits.ts";
 interface Yielding {
   /** VIEW_NICENESS when absent. */
   readonly niceness?: number | undefined;
-  /** Number of threads that yield to the service at the same time: together they use half a core. */
+  /** Number of background threads, which share half a core while the service is busy. */
   readonly threads?: number | undefined;
 }
 
@@ -20,7 +20,7 @@ interface Yielding {
 interface BackgroundThread<Task, Result> {
   readonly run: (task: Task & Yielding) => Promise<Result>;
   readonly stop: () => void;
-  /** The load of the service changed. */
+  /** Sets the load state of the service. */
   readonly setBusy: (busy: boolean) => void;
 }
 
@@ -28,7 +28,7 @@ interface BackgroundThread<Task, Result> {
 export type BackgroundOwner<Progress> = { readonly progress: (progress: Progress) => void };
 
 const PROGRESS_MS_MIN = 100;
-/** Utilization of the service's thread from which it counts as busy. */
+/** Minimum event loop utilization at which the service counts as busy. */
 const BUSY = 0.4;
 const POLL_MS = 250;
 
@@ -39,7 +39,9 @@ interface RunningThread<Task, Result> {
   readonly exited: Promise<void>;
 }
 
-/** The client: `own` are the methods that the thread calls, `name` is that of the work in messages. */
+/**
+ * Starts a thread. `own`: the methods that the thread calls. `name`: the task in error messages.
+ */
 export function startBackgroundThread<Task, Result>(
   module: URL,
   name: string,
@@ -60,7 +62,9 @@ export function startBackgroundThread<Task, Result>(
   return { worker, connection, exited: exit.promise };
 }
 
-/** Calls `onChange` whenever this thread becomes busy or idle. Returns the function that ends it. */
+/**
+ * Calls `onChange` whenever this thread becomes busy or idle. Returns the function that ends it.
+ */
 function watchBusy(onChange: (busy: boolean) => void): () => void {
   let last = performance.eventLoopUtilization();
   let busy = false;
@@ -82,9 +86,9 @@ interface Background<Owner extends Owning<Owner>> {
   readonly signal: AbortSignal;
   /** Rejects when the thread is stopped. */
   readonly stopped: Promise<never>;
-  /** Pauses after so many milliseconds of work (cpu-time.ts) if the service is busy. */
+  /** Pauses in proportion to the milliseconds of work (cpu-time.ts), if the service is busy. */
   pause(workedMs: number): Promise<void>;
-  /** Some of the progress; the last one always arrives. */
+  /** Reports progress, throttled; the last report is always sent. */
   report(progress: Parameters<Owner["progress"]>[0], isLast: boolean): void;
 }
 

@@ -1,23 +1,23 @@
 /**
- * Waits at the start until a view has all records of the log. A large log takes hours, so a view that
- * moves may take as long as it needs. The wait ends if the view is stalled or keeps failing.
+ * Waits at the start until a view has all records of the log. A large log takes hours, so there is
+ * no timeout while the view moves. The wait ends if the view stalls or keeps failing.
  */
 import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import type { Progress } from "./progress.ts";
 
 interface CatchUpLimits {
-  /** In total, in milliseconds. */
+  /** Maximum total time, in milliseconds. */
   readonly waitMsMax: number;
-  /** Without a change of the position; not limited when absent. */
+  /** Maximum time without a change of the position; unlimited when absent. */
   readonly stalledMsMax?: number;
-  /** How long the view may fail without a break. */
+  /** Maximum time of uninterrupted failure. */
   readonly failingMsMax: number;
   /** Milliseconds between two checks. */
   readonly pollMs: number;
 }
 
-/** Rejects with CatalogError `unavailable`, naming why. */
+/** Rejects with CatalogError `unavailable`, with the reason. */
 export async function catchUp(
   progress: Pick<Progress, "reached" | "errors" | "positions">,
   view: string,
@@ -38,7 +38,7 @@ export async function catchUp(
       const at = progress.positions()[view];
       if (at !== position) movedAt = now;
       position = at;
-      // The wait was rejected at once: the view cannot get there.
+      // The wait was rejected immediately: the view cannot reach the position.
       if (now - polledAt < pollMs / 2 || now - begun >= waitMsMax || now - movedAt >= stalledMsMax)
         throw error;
       const why = progress.errors()[view];

@@ -1,6 +1,6 @@
 /**
- * Measures the work of the calling thread. CPU time excludes waiting for other threads and processes on
- * a busy machine.
+ * Measures the work of the calling thread. On a busy machine, CPU time excludes the wait for a
+ * core.
  */
 
 /** CPU time of the calling thread in milliseconds. */

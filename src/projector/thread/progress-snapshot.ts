@@ -1,4 +1,4 @@
-/** The progress of a projector's views, as it is sent to other threads. */
+/** A serializable snapshot of the progress of a projector's views. */
 import type { Position } from "../../core/position.ts";
 import type { Parking } from "../parking/parking.ts";
 import { textOf } from "../projector-errors.ts";
@@ -9,7 +9,7 @@ interface ViewProgress {
   readonly position: Position;
   /** The error that stops it; the projector keeps retrying. */
   readonly error?: string | undefined;
-  /** True if the error is that the log lacks the view's last record (log-comparison.ts). */
+  /** True if the error is a mismatch: the log lacks the view's last record (log-comparison.ts). */
   readonly mismatched?: true | undefined;
   /** Number of parked entities (parking.ts); absent when there are none. */
   readonly parked?: number | undefined;

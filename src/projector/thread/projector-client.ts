@@ -35,11 +35,14 @@ export interface ProjectorClient extends Progress, Restoration, GenerationSwap {
   markDamaged(views: readonly string[]): void;
   /** Called with each view that becomes damaged, and with each that is rebuilt. */
   onDamaged(listener: (view: string, isDamaged: boolean) => void): void;
-  /** The error of a view if the log was replaced: it lacks the view's last record (log-comparison.ts). */
+  /**
+   * The error of a view if the log was replaced: it lacks the view's last record
+   * (log-comparison.ts).
+   */
   replacedLog(): string | undefined;
   /** Views that this process projects. */
   projected(): readonly string[];
-  /** How often each view was emptied: it was unreadable, or built from another log or model. */
+  /** Number of times each view was emptied: unreadable, or built from another log or model. */
   emptied(): Readonly<Record<string, number>>;
   /** Finishes the batch in flight and closes the views. Waits are rejected `unavailable`. */
   close(): Promise<void>;
@@ -50,12 +53,15 @@ export interface ProjectorThreadOptions {
   readonly stores: unknown;
   /** The module that opens them (ThreadStores); src/app/stores.ts when absent. */
   readonly module?: URL | undefined;
-  /** The first thread, if it runs already (startProjectorWorker). */
+  /** The first thread, if it is already running (startProjectorWorker). */
   readonly worker?: Worker | undefined;
   readonly logger: Pick<Logger, "info" | "warn" | "error">;
   /** Appends a parking record to the log; resolves when it is durable. */
   readonly writeParking: (view: string, record: ParkingRecord) => Promise<void>;
-  /** Milliseconds until a crashed thread is started again, first and at most; how often. */
+  /**
+   * First and maximum pause before a crashed thread is restarted, and the maximum number of
+   * crashes.
+   */
   readonly restart?:
     | { readonly firstMs: number; readonly maxMs: number; readonly crashesMax: number }
     | undefined;
@@ -69,7 +75,7 @@ interface RunningThread {
 }
 
 const RESTART = { firstMs: 200, maxMs: 30_000, crashesMax: 20 };
-/** A batch takes milliseconds: a thread that has not stopped by then never will. */
+/** Time until a thread that does not stop is terminated; a batch takes milliseconds. */
 const STOP_MS_MAX = 30_000;
 
 /** Resolves when the thread runs; rejects when it cannot open its stores. */
@@ -79,8 +85,8 @@ export async function startProjectorThread(
   const { logger, restart = RESTART } = options;
   let progress: ProjectorProgress = {};
   let positions: Readonly<Record<string, Position>> = {};
-  /** Why no thread runs. */
-  let down: CatalogError | undefined;
+  /** The reason that no thread runs. */
+  let unavailableReason: CatalogError | undefined;
   let thread: RunningThread | undefined;
   let running = false;
   let crashes = 0;
@@ -102,7 +108,7 @@ export async function startProjectorThread(
     emptied[view] = (emptied[view] ?? 0) + 1;
     // During a start, app/log-and-views.ts rejects reads of the view until it has caught up.
     if (running || crashes > 0) setDamaged([view], true);
-    logger.warn({ view }, why === "damaged" ? cannotBeRead : madeFrom(why));
+    logger.warn({ view }, why === "damaged" ? cannotBeRead : emptiedBecause(why));
   };
   function setDamaged(views: readonly string[], isDamaged: boolean): void {
     const moved = views.filter((view) => damaged.has(view) !== isDamaged);
@@ -118,14 +124,14 @@ export async function startProjectorThread(
     return thread.connection;
   }
 
-  /** Resolves with the first progress of the thread; rejects when it ends before. */
+  /** Resolves with the first progress of the thread; rejects if the thread ends before. */
   function start(worker = startProjectorWorker(options.module)): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     let reason: CatalogError | undefined;
     const connection = connect<ProjectorThread>(worker, {
       progress(next) {
-        if (down !== undefined) logger.info({}, "projector runs again");
-        down = undefined;
+        if (unavailableReason !== undefined) logger.info({}, "projector runs again");
+        unavailableReason = undefined;
         running = true;
         resolve();
         onProgress(next);
@@ -194,7 +200,7 @@ export async function startProjectorThread(
     running = false;
     if (ended !== undefined) return;
     crashes++;
-    down = reason;
+    unavailableReason = reason;
     stuck.update(errors());
     if (crashes > restart.crashesMax) {
       ended = "given up";
@@ -208,7 +214,10 @@ export async function startProjectorThread(
   }
 
   function errors(): Readonly<Record<string, string>> {
-    const texts = Object.entries(progress).map(([view, { error }]) => [view, down?.text ?? error]);
+    const texts = Object.entries(progress).map(([view, { error }]) => [
+      view,
+      unavailableReason?.text ?? error,
+    ]);
     return Object.fromEntries(texts.filter(([, text]) => text !== undefined));
   }
 
@@ -222,7 +231,9 @@ export async function startProjectorThread(
       if (at >= position) return Promise.resolve();
       wakeUps.flush();
       if (ended !== undefined) {
-        return Promise.reject(unreached(view, at, position, down?.text ?? "it is closed"));
+        return Promise.reject(
+          unreached(view, at, position, unavailableReason?.text ?? "it is closed"),
+        );
       }
       const error = (why: string) =>
         unreached(view, positions[view], position, errors()[view] ?? why);
@@ -276,7 +287,7 @@ const unavailable = (why: string): CatalogError =>
     hint: "Try again; /health reports the state of the views",
   });
 
-const madeFrom = (why: string): string =>
+const emptiedBecause = (why: string): string =>
   `view was built from ${why}; it is emptied and built again`;
 const cannotBeRead =
   "view could not be read; its file is renamed to .damaged, and it is built again";
@@ -290,10 +301,10 @@ interface WaitOptions {
 }
 
 async function stopThread({ worker, connection, exited }: RunningThread): Promise<void> {
-  const impatience = setTimeout(() => void worker.terminate(), STOP_MS_MAX);
+  const terminateTimer = setTimeout(() => void worker.terminate(), STOP_MS_MAX);
   connection.notify("stop", undefined);
   await exited;
-  clearTimeout(impatience);
+  clearTimeout(terminateTimer);
 }
 
 function logErrors(
@@ -315,7 +326,7 @@ interface Wait {
   readonly position: Position;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
-  /** Undefined for a patient wait, which outlasts failures of the view. */
+  /** Rejects the wait if the view is stuck; undefined for a patient wait. */
   readonly stuck: (() => void) | undefined;
 }
 

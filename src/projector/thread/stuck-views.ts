@@ -1,13 +1,13 @@
 /**
- * Views that have been failing for so long that waits for them are rejected. A failure that a retry
- * cures does not count.
+ * Stuck views: views that have failed for so long that waits for them are rejected. A failure that
+ * ends with a retry does not count.
  */
 
-/** Time for some attempts. */
+/** Time until a failing view counts as stuck: enough for some attempts. */
 const FAILING_MS = 3_000;
 
 interface StuckViews {
-  /** `errors`: error by view; without views that work. */
+  /** `errors`: error by view; omits views without an error. */
   update(errors: Readonly<Record<string, string>>): void;
   has(view: string): boolean;
   close(): void;

@@ -1,10 +1,10 @@
 /**
- * Wake-ups: messages that wake the projector after an append. One is sent at a time, and the next when
- * the projector has answered with its position. Appends within some milliseconds share a wake-up, so
- * that small writes are applied together; with a pending wait, it is sent at once.
+ * Wake-ups: messages that wake the projector after an append. One wake-up is pending at a time; the
+ * projector replies with its position. Appends within some milliseconds share a wake-up, so that
+ * small writes are batched. With a waiting caller, the wake-up is sent immediately.
  *
- * The projector may have read the log before the last append: if its answer is behind the head, another
- * wake-up follows. None is sent for records that the projector has applied: it would not answer.
+ * The projector may have read the log before the last append: if its reply is behind the head,
+ * another wake-up follows. No wake-up is sent for applied records: the projector would not reply.
  */
 import type { Position } from "../../core/position.ts";
 
@@ -17,11 +17,11 @@ interface WakeUps {
   reached(position: number): void;
 }
 
-/** Delay of a wake-up after an append: of the first after a pause, and of the next ones. */
-const GATHERED_MS = { first: 5, next: 250 };
+/** Delay of a wake-up after an append: after a pause (`first`), and under load (`next`). */
+const WAKE_UP_DELAY_MS = { first: 5, next: 250 };
 
-/** `send` returns whether the projector runs. */
-export function createWakeUps(send: () => boolean, gatheredMs = GATHERED_MS): WakeUps {
+/** `send`: returns true if the projector runs. */
+export function createWakeUps(send: () => boolean, delayMs = WAKE_UP_DELAY_MS): WakeUps {
   let head = 0;
   let highestPosition = 0;
   let unanswered = false;
@@ -41,7 +41,7 @@ export function createWakeUps(send: () => boolean, gatheredMs = GATHERED_MS): Wa
 
   function sendSoon(): void {
     if (timer !== undefined || highestPosition >= head) return;
-    const { first, next } = gatheredMs;
+    const { first, next } = delayMs;
     timer = setTimeout(sendNow, Math.max(first, sentAt + next - performance.now())).unref();
   }
 

@@ -41,41 +41,46 @@ export function inOrder(rows: readonly Row[], { order }: RowShape): readonly Row
   });
 }
 
-/** Every row that differs. */
 export function differencesOf(
-  of: { readonly view: string; readonly urn: string; readonly shape: RowShape },
+  entity: { readonly view: string; readonly urn: string; readonly shape: RowShape },
   there: readonly Row[],
   should: readonly Row[],
 ): readonly Difference[] {
-  const { view, urn, shape } = of;
-  const held = new Map(there.map((row) => [keyOf(row, shape), row]));
+  const { view, urn, shape } = entity;
+  const rowByKey = new Map(there.map((row) => [keyOf(row, shape), row]));
   const differences: Difference[] = [];
   for (const expected of should) {
-    const wanted = expected.map(storable);
-    const key = keyOf(wanted, shape);
-    const row = held.get(key);
-    held.delete(key);
-    const aspect = String(wanted[0]);
+    const expectedRow = expected.map(storable);
+    const key = keyOf(expectedRow, shape);
+    const row = rowByKey.get(key);
+    rowByKey.delete(key);
+    const aspect = String(expectedRow[0]);
     if (row === undefined) {
-      differences.push({ view, urn, aspect, kind: "missing", should: rowText(wanted, shape) });
+      differences.push({ view, urn, aspect, kind: "missing", should: rowText(expectedRow, shape) });
       continue;
     }
-    const cells = shape.names.flatMap((_, n) => (row[n] === wanted[n] ? [] : [n]));
+    const cells = shape.names.flatMap((_, n) => (row[n] === expectedRow[n] ? [] : [n]));
     if (cells.length === 0) continue;
     differences.push({
       ...{ view, urn, aspect, kind: "different" },
-      there: rowText(row, shape, { cells: [...ownKeys(shape), ...cells], beside: wanted }),
-      should: rowText(wanted, shape, { cells: [...ownKeys(shape), ...cells], beside: row }),
+      there: rowText(row, shape, {
+        cells: [...ownKeys(shape), ...cells],
+        comparedWith: expectedRow,
+      }),
+      should: rowText(expectedRow, shape, {
+        cells: [...ownKeys(shape), ...cells],
+        comparedWith: row,
+      }),
     });
   }
-  for (const row of held.values()) {
+  for (const row of rowByKey.values()) {
     const aspect = String(row[0]);
     differences.push({ view, urn, aspect, kind: "unexpected", there: rowText(row, shape) });
   }
   return differences;
 }
 
-/** Stores keep whole characters only. */
+/** Stores replace lone surrogates. */
 const storable = (cell: Cell): Cell => (typeof cell === "string" ? cell.toWellFormed() : cell);
 
 const keyOf = (row: Row, { keys }: RowShape): string => JSON.stringify(row.slice(0, keys));
@@ -83,18 +88,21 @@ const keyOf = (row: Row, { keys }: RowShape): string => JSON.stringify(row.slice
 const ownKeys = ({ keys }: RowShape): readonly number[] =>
   Array.from({ length: keys - 1 }, (_, n) => n + 1);
 
-/** `version 2, value {"owners":…}`: all cells but the aspect, or some. A long value is cut around its first difference. */
+/**
+ * Text of a row, such as `version 2, value {"owners":…}`: the given cells, or all except the
+ * aspect. Truncates a long value around its first difference from `comparedWith`.
+ */
 function rowText(
   row: Row,
   { names }: RowShape,
-  { cells, beside }: { readonly cells?: readonly number[]; readonly beside?: Row } = {},
+  { cells, comparedWith }: { readonly cells?: readonly number[]; readonly comparedWith?: Row } = {},
 ): string {
-  const wanted = cells ?? names.map((_, n) => n).slice(1);
-  const parts = [...new Set(wanted)].flatMap((n) => {
+  const indexes = cells ?? names.map((_, n) => n).slice(1);
+  const parts = [...new Set(indexes)].flatMap((n) => {
     const cell = row[n];
     return cell === null || cell === undefined || cell === ""
       ? []
-      : [`${names[n]} ${cellText(String(cell), String(beside?.[n] ?? ""))}`];
+      : [`${names[n]} ${cellText(String(cell), String(comparedWith?.[n] ?? ""))}`];
   });
   return cut(parts.join(", "), textMax);
 }

@@ -1,4 +1,4 @@
-/** Collects differences: counts all and keeps the first of each view. */
+/** Collects differences: counts all and stores the first ones of each view. */
 import type { Difference } from "./differences.ts";
 import { differencesMax } from "./verified-state.ts";
 
@@ -7,7 +7,7 @@ export interface Findings {
   /** Adds faults of a view's store, as sentences. */
   addFaults(view: string, faults: readonly string[]): void;
   /** Numbers of missing and of unexpected rows. */
-  of(view: string): { readonly missing: number; readonly unexpected: number };
+  rowCounts(view: string): { readonly missing: number; readonly unexpected: number };
   result(view: string): { readonly count: number; readonly differences: readonly Difference[] };
   /** Entities that differ, each with its views; undefined if some differences were only counted. */
   urns(): ReadonlyMap<string, ReadonlySet<string>> | undefined;
@@ -15,7 +15,7 @@ export interface Findings {
   replace(urn: string, differences: readonly Difference[]): void;
 }
 
-interface Found {
+interface ViewFindings {
   first: Difference[];
   missing: number;
   unexpected: number;
@@ -27,15 +27,16 @@ export function createFindings(
   views: readonly string[],
   isSkipped: (view: string, urn: string) => boolean = () => false,
 ): Findings {
-  const all = new Map<string, Found>(
+  const all = new Map<string, ViewFindings>(
     views.map((view) => [view, { first: [], missing: 0, unexpected: 0, different: 0 }]),
   );
-  const foundOf = (view: string): Found => all.get(view) ?? { ...nothing, first: [] };
-  const countOf = ({ missing, unexpected, different }: Found) => missing + unexpected + different;
+  const findingsOf = (view: string): ViewFindings => all.get(view) ?? { ...noFindings, first: [] };
+  const countOf = ({ missing, unexpected, different }: ViewFindings) =>
+    missing + unexpected + different;
 
   function add(difference: Difference): void {
     if (isSkipped(difference.view, difference.urn)) return;
-    const found = foundOf(difference.view);
+    const found = findingsOf(difference.view);
     found[difference.kind]++;
     if (found.first.length < differencesMax) found.first.push(difference);
   }
@@ -43,14 +44,14 @@ export function createFindings(
   return {
     add,
     addFaults(view, faults) {
-      const found = foundOf(view);
-      for (const there of faults) {
+      const found = findingsOf(view);
+      for (const fault of faults) {
         found.different++;
-        found.first.unshift({ view, urn: "", aspect: "", kind: "different", there });
+        found.first.unshift({ view, urn: "", aspect: "", kind: "different", there: fault });
       }
     },
-    of: (view) => foundOf(view),
-    result: (view) => ({ count: countOf(foundOf(view)), differences: foundOf(view).first }),
+    rowCounts: (view) => findingsOf(view),
+    result: (view) => ({ count: countOf(findingsOf(view)), differences: findingsOf(view).first }),
     urns() {
       const urns = new Map<string, Set<string>>();
       for (const [view, found] of all) {
@@ -69,4 +70,4 @@ export function createFindings(
   };
 }
 
-const nothing = { missing: 0, unexpected: 0, different: 0 };
+const noFindings = { missing: 0, unexpected: 0, different: 0 };

@@ -1,17 +1,18 @@
 /**
- * Reports a count of rows that differs from the sum over all entities, although no compared entity differs.
+ * Reports orphan rows: the row count of a view differs from the sum over all entities, although no
+ * compared entity differs.
  *
- * Two differences are no fault. A view built from another one may show entities as of a later position: one row more or
- * less for each entity changed since. A store may show a batch before its position: at most one row more for each
- * record, and any number fewer.
+ * Two differences are not faults. A folded view may have entities as of a later position: one row
+ * more or fewer for each entity changed since. A store may expose a batch before its position
+ * includes it: at most one row more for each record, and any number fewer.
  */
 import type { Position } from "../../core/position.ts";
 import { changedSince } from "./entities/changed-entities.ts";
 import type { VerificationParts } from "./entities/run-batches.ts";
 import type { VerifiedView, ViewRows } from "./view-rows.ts";
 
-/** Changed entities that are listed at most: a view so far behind is not judged by a count. */
-const TOUCHED_MAX = 200_000;
+/** Maximum number of changed entities; with more, the row count is not checked. */
+const CHANGED_ENTITIES_MAX = 200_000;
 
 /** Returns the faults, as sentences. */
 export async function orphanRows(
@@ -22,7 +23,7 @@ export async function orphanRows(
   if (count === 0) return [];
   const folded = view.foldedFrom !== undefined;
   if (folded || view.rows.early === true) {
-    const later = await changedSince(log, position, await log.head(), TOUCHED_MAX, signal);
+    const later = await changedSince(log, position, await log.head(), CHANGED_ENTITIES_MAX, signal);
     if (folded && Math.abs(count) <= later.urns.size) return [];
     if (!folded && later.records > 0 && count <= later.records) return [];
   }

@@ -1,7 +1,7 @@
 /**
- * Repairs the differences that a verification found: restores single entities while the service runs, and rebuilds
- * views with faults of their store, unreadable views, and views that still differ. Entities come first, since a view
- * may be built from another one.
+ * Repairs the differences that a verification found. Restores differing entities first, because
+ * other views may be built from them. Then rebuilds views whose store has faults, unreadable views,
+ * and views that still differ.
  */
 import { CatalogError } from "../../core/errors.ts";
 import type { Verified } from "./verified-state.ts";
@@ -26,7 +26,7 @@ interface Repaired {
   readonly rebuilt: readonly string[];
 }
 
-/** Rounds of repair: each one repairs the differences that the last verification kept. */
+/** Maximum number of rounds: each one repairs the differences that the last verification stored. */
 const ROUNDS_MAX = 20;
 
 export async function verifyAndRepair(
@@ -64,7 +64,10 @@ export async function verifyAndRepair(
     return unreadable;
   }
 
-  /** Restores entities that differ, but not in views whose store has faults (`without`): these are rebuilt. */
+  /**
+   * Restores entities that differ, but not in views whose store has faults (`without`): these are
+   * rebuilt.
+   */
   async function restoreDifferent(
     known: readonly Verified[],
     without: readonly string[],
@@ -89,7 +92,7 @@ export async function verifyAndRepair(
     } catch (error) {
       signal?.throwIfAborted();
       const unreadable = await unreadableViews();
-      // Another error, which does not occur again.
+      // All views are readable: a transient error.
       if (unreadable.length === 0) throw error;
       const others = views.filter((view) => !unreadable.includes(view));
       return { found: others.length === 0 ? [] : await verify(others), unreadable };
@@ -102,9 +105,9 @@ export async function verifyAndRepair(
   let after = await restoreDifferent(found, damaged);
   if (damaged.length > 0)
     after = await restoreDifferent(await rebuildAndVerify(damaged, after), []);
-  const wasAt = new Map(found.map(({ view, position }) => [view, position]));
-  /** The projector has restarted the view from an earlier position, since it could not be repaired. */
-  const isBehind = ({ view, position }: Verified) => position < (wasAt.get(view) ?? 0);
+  const positionBefore = new Map(found.map(({ view, position }) => [view, position]));
+  /** True if the projector has restarted the view from an earlier position. */
+  const isBehind = ({ view, position }: Verified) => position < (positionBefore.get(view) ?? 0);
   const remaining = after.filter((one) => one.count > 0 || isBehind(one));
   if (hasProjector && remaining.length > 0)
     after = await rebuildAndVerify(namesOf(remaining), after);

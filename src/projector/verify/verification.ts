@@ -1,13 +1,13 @@
 /**
- * Verification compares views with the log. For each entity, the log is folded up to the position of the rows that a
- * view has of it, and compared with these rows. The rows of the view are counted: if there are more than those of the
- * entities of the log, the view is searched for entities that the log does not have. The stores check their own files
- * and indexes (ViewRows.faults).
+ * Verification compares views with the log. For each entity, folds the log up to the position of
+ * the view's rows, and compares the result with these rows. Also counts the rows of the view: if
+ * there are more than the log implies, searches the view for entities that the log does not have.
+ * The stores check their own files and indexes (ViewRows.faults).
  *
- * With `since`, only entities with a later record are compared, and nothing is counted.
+ * With `since`, only entities with a later record are compared, and rows are not counted.
  *
- * Positions are pinned before anything is read: the result is true up to there. Memory is bounded by one batch, the
- * largest entity and the differences that are kept.
+ * Positions are pinned before the first read: the result holds up to these positions. Memory is
+ * bounded by one batch, the largest entity and the stored differences.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Position } from "../../core/position.ts";
@@ -16,7 +16,7 @@ import { appendAll } from "../../lib/lists.ts";
 import { countRecords } from "../../log/change-log.ts";
 import { changedSince } from "./entities/changed-entities.ts";
 import { entitiesOf } from "./entities/log-entities.ts";
-import { findOrphans, lookAgain } from "./entities/orphan-entities.ts";
+import { findOrphans, recheckDifferences } from "./entities/orphan-entities.ts";
 import { pendingRefolds } from "./entities/pending-refolds.ts";
 import { batchesOf, batchMax, runBatches, type VerificationParts } from "./entities/run-batches.ts";
 import { createFindings } from "./findings.ts";
@@ -31,10 +31,10 @@ export interface VerificationResult {
 }
 
 const PAGE_MAX = 2_000;
-/** Records after the position of a folded view among which one that concerns it is searched. */
-const LATER_MAX = 20_000;
-/** Entities with records after `since`; if there are more, all entities are compared. */
-const SINCE_MAX = 200_000;
+/** Maximum records after a folded view's position that are searched for a change of an entity. */
+const LATER_RECORDS_MAX = 20_000;
+/** Maximum number of entities with records after `since`; above it, all entities are compared. */
+const CHANGED_ENTITIES_MAX = 200_000;
 
 interface Start {
   readonly view: VerifiedView;
@@ -56,31 +56,31 @@ export async function verifyViews(
   const later =
     options.since === undefined
       ? undefined
-      : await changedSince(log, options.since, await log.head(), SINCE_MAX, signal);
-  const some = later !== undefined && later.urns.size <= SINCE_MAX ? later : undefined;
+      : await changedSince(log, options.since, await log.head(), CHANGED_ENTITIES_MAX, signal);
+  const some = later !== undefined && later.urns.size <= CHANGED_ENTITIES_MAX ? later : undefined;
   const total = some === undefined ? await countRecords(log) : some.records;
   const entities = some === undefined ? entitiesOf(log, batchMax) : batchesOf(some.urns);
   const run = await runBatches(parts, entities, { views: names, positions, findings, total });
   const rowsOf = (name: string) => run.rows.get(name) ?? 0;
   for (const { view, rows } of some === undefined ? starts : []) {
-    const { missing } = findings.of(view.name);
+    const { missing } = findings.rowCounts(view.name);
     if (rows !== undefined && rows === rowsOf(view.name) - missing) continue;
     await findOrphans(parts, view, findings);
   }
-  await lookAgain(parts, findings);
+  await recheckDifferences(parts, findings);
   const verified: Verified[] = [];
   for (const start of starts) {
     const { view, position, rows } = start;
     const { name } = view;
     const faults = [...(await view.rows.faults())];
-    const { missing, unexpected } = findings.of(name);
-    const stood = (await view.rows.position()) === position;
+    const { missing, unexpected } = findings.rowCounts(name);
+    const unmoved = (await view.rows.position()) === position;
     const count = rows === undefined ? 0 : rows - (rowsOf(name) - missing + unexpected);
-    if (stood && some === undefined) {
+    if (unmoved && some === undefined) {
       appendAll(faults, await orphanRows(parts, view, { count, position }));
     }
-    const { upTo, faults: beyond } = await placeInLog(parts, position);
-    findings.addFaults(name, [...faults, ...beyond]);
+    const { upTo, faults: headFaults } = await clampToHead(parts, position);
+    findings.addFaults(name, [...faults, ...headFaults]);
     const time = now();
     const comparedAt = some === undefined ? { position: upTo, time } : undefined;
     verified.push({
@@ -97,7 +97,9 @@ export async function verifyViews(
   return { views: verified, records: run.records };
 }
 
-/** A view built from another one may show later records: its rows are counted only if there are none. */
+/**
+ * Rows of a folded view may reflect later records, so they count only if no later record exists.
+ */
 async function startOf(log: VerificationParts["log"], view: VerifiedView): Promise<Start> {
   const { position, rows } = await view.rows.count();
   if (rows === undefined || view.foldedFrom === undefined) return { view, position, rows };
@@ -108,26 +110,26 @@ async function startOf(log: VerificationParts["log"], view: VerifiedView): Promi
     at = last;
     records += page.length;
     const later = page.some(({ stream }) => parseStream(stream) !== undefined);
-    if (later || records > LATER_MAX) return { view, position, rows: undefined };
+    if (later || records > LATER_RECORDS_MAX) return { view, position, rows: undefined };
   }
 }
 
-/** With a log in a server, the projector may see the end of the log a moment before this process. */
-const AGAIN = { times: 4, afterMs: 250 };
+/** On a log server, the projector may read the end of the log shortly before this process does. */
+const HEAD_RETRY = { times: 4, afterMs: 250 };
 
 /**
- * Limits the position of a view to the end of the log and returns the fault in words: a view after the
- * end would skip the next records, and a service does not start with it. The position is read before
- * the end of the log, so a healthy view is never after it.
+ * Clamps the position of a view to the end of the log. A view after the end is a fault: it would
+ * skip the next records, and a service does not start with it. The position is read before the end
+ * of the log, so a healthy view is never after it.
  */
-async function placeInLog(
+async function clampToHead(
   { log, signal }: Pick<VerificationParts, "log" | "signal">,
   position: Position,
 ): Promise<{ readonly upTo: Position; readonly faults: readonly string[] }> {
   let head = await log.head();
-  for (let n = 0; n < AGAIN.times && head < position; n++) {
+  for (let n = 0; n < HEAD_RETRY.times && head < position; n++) {
     signal?.throwIfAborted();
-    await pause(AGAIN.afterMs);
+    await pause(HEAD_RETRY.afterMs);
     head = await log.head();
   }
   return head >= position

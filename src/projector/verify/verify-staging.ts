@@ -1,6 +1,6 @@
 /**
- * Compares staging generations with the log before they are swapped in, in a thread. They are closed, or paused in a
- * server, and nobody reads them.
+ * Compares staging generations with the log in a thread, before they become live. They are closed,
+ * or paused on a server, and have no readers.
  */
 import { CatalogError } from "../../core/errors.ts";
 import type { Parked } from "../parking/parking.ts";
@@ -17,12 +17,15 @@ interface Stores {
 const how = { next: true } as const;
 const onProgress = (): void => {};
 
-/** The results, without the differences of parked entities. Throws `unavailable` if one differs from the log up to its position. */
+/**
+ * Returns the results, without the differences of parked entities. Throws `unavailable` if a
+ * generation differs from the log up to its position.
+ */
 export async function verifyStaging(
   stores: Stores,
   generations: {
     readonly views: readonly string[];
-    /** Parked entities, which may differ: they are handled when the generations are swapped in. */
+    /** Parked entities, which may differ: the swap reconciles them. */
     readonly parked: readonly Parked[];
     /** Staging generations in servers, by view. */
     readonly staged?: Readonly<Record<string, Staged>> | undefined;
@@ -32,11 +35,11 @@ export async function verifyStaging(
   const { views, parked, staged } = generations;
   const asked = { ...how, views, staged };
   const result = await verifyInThread({ ...stores, ...asked }, { onProgress, signal });
-  requireEqual(result, parked);
+  assertNoDifferences(result, parked);
   return result.views.map((one) => ({ ...one, count: 0, differences: [] }));
 }
 
-function requireEqual(
+function assertNoDifferences(
   { views }: Pick<VerificationResult, "views">,
   parked: readonly Parked[],
 ): void {

@@ -3,7 +3,7 @@ import { startBackgroundThread } from "../thread/background-thread.ts";
 import type { VerificationResult } from "./verification.ts";
 import type { VerifyOwner, VerifyTask } from "./verify-thread.ts";
 
-/** Rejects with the thread's error; soon after the signal aborts, with its reason. */
+/** Rejects with the thread's error, or with the signal's reason soon after it aborts. */
 export async function verifyInThread(
   task: VerifyTask,
   {

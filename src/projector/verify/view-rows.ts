@@ -1,6 +1,6 @@
 /**
- * The rows of a view for verification, and the fold of the log into rows of the same shape (FoldedRows). Ids that a
- * store assigns are in no row.
+ * The rows of a view for verification, and the fold of the log into rows of the same shape
+ * (FoldedRows). Rows do not contain ids that a store assigns.
  */
 import type { PlacedChange } from "../../core/change.ts";
 import type { ParkedValues } from "../../core/parked-values.ts";
@@ -22,18 +22,18 @@ export interface RowShape {
 }
 
 /** Rows of some entities at a position between `from` and `to`. */
-export interface HeldRows {
+export interface RowSnapshot {
   readonly from: Position;
   /** Undefined: any later position, which may differ between entities. */
   readonly to: Position | undefined;
-  /** In the order of the urns; within one in any order. May cover fewer urns than requested, at least one. */
+  /** By urn; rows of an urn are unordered. May have fewer urns than requested, but at least one. */
   readonly rows: readonly (readonly Row[])[];
 }
 
-/** Number of all rows, also of those without an entity. */
-interface HeldCount {
+/** Number of all rows, including orphan rows. */
+interface RowCount {
   readonly position: Position;
-  /** Undefined if it is not known for the position. */
+  /** Undefined if the count at the position is unknown. */
   readonly rows: number | undefined;
 }
 
@@ -42,13 +42,13 @@ export interface ViewRows {
   /** A batch may be visible before the position includes it. */
   readonly early?: true;
   position(): Promise<Position>;
-  read(urns: readonly string[]): Promise<HeldRows>;
-  count(): Promise<HeldCount>;
-  /** Every urn that has rows, in pages; some may repeat. */
+  read(urns: readonly string[]): Promise<RowSnapshot>;
+  count(): Promise<RowCount>;
+  /** Every urn with rows, in pages; urns may repeat. */
   urns(): AsyncIterable<readonly string[]>;
   /**
-   * Faults of the store that no row shows, including all that the store finds in its own files and indexes: sentences
-   * without a full stop. Takes as long as reading them.
+   * Faults of the store that no row shows, including the results of its own integrity checks, as
+   * sentences without a full stop. Reads all files and indexes.
    */
   faults(): Promise<readonly string[]>;
   close(): Promise<void>;
@@ -57,8 +57,8 @@ export interface ViewRows {
 /** The rows of one entity, folded change by change. */
 export interface FoldedRows {
   /**
-   * Adds changes in the order of the log, without those that the view skips. `skipped`: the skipped parts of a change
-   * that affects both states and events.
+   * Adds changes in the order of the log, without those that the view skips. `skipped`: the skipped
+   * parts of a change that affects both states and events.
    */
   add(change: PlacedChange, skipped?: { readonly states: boolean; readonly events: boolean }): void;
   /** Number of rows. */
@@ -72,16 +72,16 @@ export interface FoldedView {
   readonly shape: RowShape;
   /** `parked`: values that are left out of a document. */
   readonly fold: (urn: string, parked?: ParkedValues) => FoldedRows;
-  /** The view that it is built from: it may show any later state, and none that is parked there. */
+  /** The source view: this view may have any later state of an entity, except parked ones. */
   readonly foldedFrom?: string | undefined;
-  /** The view that it has events of timeseries from. */
+  /** The view that provides its timeseries events. */
   readonly eventsFrom?: string | undefined;
   /** Urns in the rows of a change: requests to forget these affect the entity. */
   readonly mentions?: ((change: PlacedChange) => readonly string[]) | undefined;
 }
 
-/** The view and those that it is built from: records that these skip affect it. */
-export const madeOf = ({
+/** A view and its sources: records that the sources skip affect the view. */
+export const withSources = ({
   name,
   foldedFrom,
   eventsFrom,

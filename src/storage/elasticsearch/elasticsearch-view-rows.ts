@@ -1,10 +1,10 @@
 /**
- * Reads the rows of a view in Elasticsearch or OpenSearch for verification (verify/view-rows.ts), from
- * the indices of the live generation. `faults` checks the aliases of readers.
+ * Reads the rows of a view in Elasticsearch or OpenSearch for verification (verify/view-rows.ts),
+ * from the indices of the live generation. `faults` checks the aliases of readers.
  *
- * Documents of a batch become visible one after the other, and before the checkpoint moves. Rows are
- * therefore at least as new as the checkpoint that was read before, but belong to no exact position,
- * except those of a paused staging generation.
+ * Documents of a batch become visible one after the other, and before the checkpoint moves. Rows
+ * are therefore at least as new as the checkpoint that was read before, but belong to no exact
+ * position, except those of a paused staging generation.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { estypes } from "@elastic/elasticsearch";
@@ -12,7 +12,7 @@ import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
 import { createAdaptivePageSize } from "../../projector/adaptive-page-size.ts";
 import { comesBefore } from "../../projector/verify/entities/log-entities.ts";
-import type { HeldRows, Row, ViewRows } from "../../projector/verify/view-rows.ts";
+import type { Row, RowSnapshot, ViewRows } from "../../projector/verify/view-rows.ts";
 import type { ServerAddress } from "../view-origin.ts";
 import { isTooLarge, type ViewSetting } from "./client.ts";
 import { type ElasticsearchReading, openElasticsearchReading } from "./elasticsearch-reading.ts";
@@ -87,7 +87,7 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
     later?.generation === state.generation &&
     JSON.stringify(documents.hidden(later)) === JSON.stringify(documents.hidden(state));
 
-  async function readRows(urns: readonly string[]): Promise<HeldRows> {
+  async function readRows(urns: readonly string[]): Promise<RowSnapshot> {
     for (let tries = 1; ; tries++) {
       const state = await find();
       if (state === undefined) return { from: START, to: START, rows: urns.map(() => []) };

@@ -44,7 +44,7 @@ export function createSqliteSink<W>(view: SqliteView, writer: SqliteWriter<W>): 
       const restore = () => writer.restore(urn, writes);
       return together ? restore() : clearingCache(restore);
     },
-    together: (work) =>
+    inTransaction: (work) =>
       clearingCache(async () => {
         together = true;
         try {

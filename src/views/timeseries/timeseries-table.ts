@@ -32,8 +32,9 @@ export type TimeseriesWrite =
       readonly to?: number | undefined;
     }
   /**
-   * Removes events of one aspect of all entities of a type that are older than a time and were written
-   * before this record. Readers omit them at once; Sink.tidy deletes them from the store in parts.
+   * Removes events of one aspect of all entities of a type that are older than a time and were
+   * written before this record. Readers omit them at once; Sink.maintain deletes them from the
+   * store in parts.
    */
   | {
       readonly op: "truncate";
@@ -73,9 +74,9 @@ export interface TimeseriesRange {
 export interface TimeseriesReader {
   /**
    * Events of the range, latest first (ascending: earliest first); events with the same time are
-   * ordered by key in the same direction. Returns at most `limit` events for which `accept` is true;
-   * `accept` may be called more than once for an event. A truncation is visible as a whole or not at
-   * all.
+   * ordered by key in the same direction. Returns at most `limit` events for which `accept` is
+   * true; `accept` may be called more than once for an event. A truncation is visible as a whole or
+   * not at all.
    */
   list(
     range: TimeseriesRange,
@@ -102,7 +103,8 @@ export interface TimeseriesReader {
   count(range: Omit<TimeseriesRange, "aspect"> & { readonly aspect?: string }): Promise<number>;
 
   /**
-   * Number of events of one aspect of all entities of a type, and number of those older than `before`.
+   * Number of events of one aspect of all entities of a type, and number of those older than
+   * `before`.
    */
   countOlder(index: TimeseriesIndex, before: number): Promise<TimeseriesCount>;
 
@@ -113,7 +115,8 @@ export interface TimeseriesReader {
   findTruncation(position: Position): Promise<TruncationProgress | undefined>;
 
   /**
-   * The state of a task of the store; undefined for an unknown one. Absent if the store has no tasks.
+   * The state of a task of the store; undefined for an unknown one. Absent if the store has no
+   * tasks.
    */
   findTask?(id: string): Promise<StoreTask | undefined>;
 
@@ -152,8 +155,8 @@ export interface StoreTask {
 }
 
 /**
- * An event with all columns of the table, for tests that compare views (storage/dump.ts). Rows are in
- * byte order of urn and aspect, then by time and byte order of key.
+ * An event with all columns of the table, for tests that compare views (storage/dump.ts). Rows are
+ * in byte order of urn and aspect, then by time and byte order of key.
  */
 export interface TimeseriesRow extends TimeseriesEvent {
   readonly urn: string;

@@ -1,6 +1,6 @@
 /**
- * Reads all changes that affect an entity, in the order of the log. Nearly every entity has a few short streams, which
- * are read at once; longer ones are read page by page.
+ * Reads all changes that affect an entity, in the order of the log. Most entities have a few short
+ * streams, which one request reads; longer streams are read page by page.
  */
 import type { PlacedChange } from "../../../core/change.ts";
 import { revision } from "../../../core/position.ts";
@@ -14,7 +14,7 @@ import { type Beginnings, type HistoryLog, readBeginnings } from "../../history.
 import type { FoldedView } from "../view-rows.ts";
 import { decodedOrNothing, type SharedStreams } from "./shared-streams.ts";
 
-/** Records of one stream in memory at a time. */
+/** Maximum records of one stream in memory. */
 const PAGE_MAX = 1_000;
 
 interface Parts {
@@ -46,8 +46,9 @@ export async function readHistory(
   const truncations = shared.truncationsOf(entityTypeOf(urn));
   const sources: Source[] = [];
   for (const stream of streams) {
-    const begun = beginnings.get(stream);
-    const source = begun === undefined ? await readPage(parts, stream, 0) : sourceOf(stream, begun);
+    const firstReads = beginnings.get(stream);
+    const source =
+      firstReads === undefined ? await readPage(parts, stream, 0) : sourceOf(stream, firstReads);
     if (source.page.length > 0) sources.push(source);
   }
   if (sources.some(({ whole }) => !whole)) return merged(sources, truncations, parts);
@@ -95,7 +96,7 @@ function forgetsAffecting(
   return [...others].flatMap((other) => shared.forgetsOf(other));
 }
 
-/** A change that cannot be projected is parked and mentions nobody. */
+/** Mentions of a change; none if it cannot be projected, because it is parked then. */
 function mentioned(
   mentions: (change: PlacedChange) => readonly string[],
   change: PlacedChange,

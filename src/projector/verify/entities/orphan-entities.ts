@@ -1,4 +1,4 @@
-/** Finds entities of a view that have no stream in the log, and compares seeming differences again. */
+/** Finds entities of a view without a stream in the log, and rechecks entities that differ. */
 import { setTimeout as pause } from "node:timers/promises";
 import { entityStream, timeseriesStream } from "../../../core/stream.ts";
 import { type HistoryLog, timeseriesAspects } from "../../history.ts";
@@ -6,10 +6,10 @@ import type { Findings } from "../findings.ts";
 import type { VerifiedView } from "../view-rows.ts";
 import { runBatches, type VerificationParts } from "./run-batches.ts";
 
-/** Urns that are kept in memory, so that none is reported twice. */
+/** Maximum urns in memory that are deduplicated. */
 const SEEN_MAX = 200_000;
-/** Entities that differ are compared again after these pauses, if there are at most so many. */
-const AGAIN = { entitiesMax: 1_000, pausesMs: [100, 250, 500] };
+/** Pauses before the rechecks, and the maximum number of entities that are rechecked. */
+const RECHECK = { entitiesMax: 1_000, pausesMs: [100, 250, 500] };
 
 /** Reads all urns of the view and reports those without a stream. */
 export async function findOrphans(
@@ -52,23 +52,28 @@ async function hasStream(
 }
 
 /**
- * Compares entities that differ again, after a pause: rows and log are read one after the other, and a server shows
- * batches that are only partly written. A difference that is real differs each time.
+ * Rechecks entities that differ, after a pause. The first result may be wrong: rows and log are
+ * read one after the other, and a server may expose a partly written batch. A real difference
+ * persists.
  */
-export async function lookAgain(parts: VerificationParts, findings: Findings): Promise<void> {
-  for (const ms of AGAIN.pausesMs) {
-    const again = findings.urns();
-    if (again === undefined || again.size === 0 || again.size > AGAIN.entitiesMax) return;
+export async function recheckDifferences(
+  parts: VerificationParts,
+  findings: Findings,
+): Promise<void> {
+  for (const ms of RECHECK.pausesMs) {
+    const differing = findings.urns();
+    if (differing === undefined || differing.size === 0 || differing.size > RECHECK.entitiesMax)
+      return;
     await pause(ms);
-    for (const [views, urns] of byViews(again)) {
+    for (const [views, urns] of byViews(differing)) {
       parts.signal?.throwIfAborted();
       const entities = urns.map((urn) => ({ urn }));
       const { differences } = await parts.verifier.verify(entities, {
         views: views.split(","),
         positions: {},
       });
-      const of = Map.groupBy(differences, ({ urn }) => urn);
-      for (const urn of urns) findings.replace(urn, of.get(urn) ?? []);
+      const byUrn = Map.groupBy(differences, ({ urn }) => urn);
+      for (const urn of urns) findings.replace(urn, byUrn.get(urn) ?? []);
     }
   }
 }

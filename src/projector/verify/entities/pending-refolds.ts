@@ -1,29 +1,30 @@
 /**
- * Differences that disappear by themselves: a staging generation catches up with the log before it is read, and a view
- * built from others then builds the entities again that have later records. Until then such an entity may be in a state
- * that the log never had, since its aspects and its timeseries were read at two positions.
+ * Entities of a staging generation that may differ temporarily. A folded view reads aspects and
+ * timeseries at two positions, so an entity with later records may be in a state that the log never
+ * had. The generation catches up with the log before it becomes live, and folds these entities
+ * again.
  */
 import type { Position } from "../../../core/position.ts";
 import type { VerifiedView } from "../view-rows.ts";
 import { changedSince } from "./changed-entities.ts";
 import type { VerificationParts } from "./run-batches.ts";
 
-/** Entities of one view that are excluded at most. */
-const TOUCHED_MAX = 200_000;
+/** Maximum number of excluded entities per view. */
+const REFOLDED_MAX = 200_000;
 
-/** Returns true if a view builds an entity again when it catches up. */
+/** Tests if a view folds an entity again when it catches up. */
 export async function pendingRefolds(
-  { log, broughtOn = false, signal }: Pick<VerificationParts, "log" | "broughtOn" | "signal">,
+  { log, catchesUp = false, signal }: Pick<VerificationParts, "log" | "catchesUp" | "signal">,
   positions: readonly { readonly view: VerifiedView; readonly position: Position }[],
 ): Promise<(view: string, urn: string) => boolean> {
-  const again = new Map<string, ReadonlySet<string>>();
-  if (broughtOn) {
+  const refolded = new Map<string, ReadonlySet<string>>();
+  if (catchesUp) {
     const head = await log.head();
     for (const { view, position } of positions) {
       if (view.foldedFrom === undefined) continue;
-      const { urns } = await changedSince(log, position, head, TOUCHED_MAX, signal);
-      again.set(view.name, urns);
+      const { urns } = await changedSince(log, position, head, REFOLDED_MAX, signal);
+      refolded.set(view.name, urns);
     }
   }
-  return (view, urn) => again.get(view)?.has(urn) ?? false;
+  return (view, urn) => refolded.get(view)?.has(urn) ?? false;
 }

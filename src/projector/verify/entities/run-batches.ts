@@ -1,4 +1,4 @@
-/** Verifies entities in batches. Between two batches the thread rests and reports its progress. */
+/** Verifies entities in batches. Between two batches, pauses and reports the progress. */
 import type { ChangeLog } from "../../../log/change-log.ts";
 import type { HistoryLog } from "../../history.ts";
 import { workedMs } from "../../thread/cpu-time.ts";
@@ -10,8 +10,8 @@ export interface VerificationParts {
   readonly log: HistoryLog & Pick<ChangeLog, "readAll" | "head" | "countBetween">;
   readonly views: readonly VerifiedView[];
   readonly verifier: Verifier;
-  /** The views are staging generations, which catch up with the log before they are read (pending-refolds.ts). */
-  readonly broughtOn?: boolean | undefined;
+  /** True for staging generations, which catch up with the log later (pending-refolds.ts). */
+  readonly catchesUp?: boolean | undefined;
   /** Epoch milliseconds. */
   readonly now: () => number;
   /** Called between batches with the milliseconds of work (thread/cpu-time.ts). */

@@ -1,6 +1,7 @@
 /**
- * Records outside an entity's own streams that affect many entities: truncations, requests to forget edges, parking.
- * They are few: all are read at once, and again when an entity seems to differ.
+ * Records outside an entity's own streams that affect many entities: truncations, requests to
+ * forget edges, parking. They are few, so all are read together, and read again before a difference
+ * is reported.
  */
 import type { PlacedChange } from "../../../core/change.ts";
 import { revision } from "../../../core/position.ts";
@@ -92,7 +93,9 @@ async function changesOf(
   }
 }
 
-/** Undefined for a record that cannot be decoded: it is parked, or the view has stopped before it. */
+/**
+ * Undefined for a record that cannot be decoded: it is parked, or the view has stopped before it.
+ */
 export function decodedOrNothing(
   decode: Decode,
   record: Parameters<Decode>[0],

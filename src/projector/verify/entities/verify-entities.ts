@@ -1,10 +1,10 @@
 /**
  * Verifies entities: folds their streams and compares the result with their rows in the views.
  *
- * The views move meanwhile. Each read returns its position, and the fold stops there; a view built from another one may
- * show any later state, so each of these is accepted. Shared streams may have been read too early: an entity that
- * seems to differ is compared again with shared streams that are read after its rows. A view that is only behind is
- * never reported.
+ * The views move during the verification. Each read returns its position, and the fold stops there.
+ * A folded view may have any later state of an entity, so each later state is accepted. Shared
+ * streams may have been read too early: an entity that differs is compared again, with shared
+ * streams that are read after its rows. A view that only lags behind is never reported.
  */
 import type { PlacedChange } from "../../../core/change.ts";
 import { saidBy } from "../../../core/errors.ts";
@@ -17,10 +17,10 @@ import type { ReadParking } from "../../parking/parking.ts";
 import { areEqual, type Difference, differencesOf, inOrder } from "../differences.ts";
 import {
   type FoldedRows,
-  type HeldRows,
-  madeOf,
   type Row,
+  type RowSnapshot,
   type VerifiedView,
+  withSources,
 } from "../view-rows.ts";
 import { beginningsOf, readHistory } from "./entity-history.ts";
 import { readSharedStreams, type SharedStreams } from "./shared-streams.ts";
@@ -55,7 +55,7 @@ export function createVerifier(parts: {
   readonly views: readonly VerifiedView[];
 }): Verifier {
   const { log, decode } = parts;
-  const names = [...new Set(parts.views.flatMap(madeOf))];
+  const names = [...new Set(parts.views.flatMap(withSources))];
   let shared: SharedStreams | undefined;
 
   async function verifySome(
@@ -66,32 +66,34 @@ export function createVerifier(parts: {
   ): Promise<{
     readonly done: number;
     readonly records: number;
-    readonly found: readonly Found[];
+    readonly found: readonly DifferingEntity[];
   }> {
     const urns = entities.map(({ urn }) => urn);
-    const held = await Promise.all(views.map(({ rows }) => rows.read(urns)));
+    const snapshots = await Promise.all(views.map(({ rows }) => rows.read(urns)));
     if (fresh || shared === undefined) shared = await readSharedStreams(log, decode, names);
     const sharedNow = shared;
-    const done = minOf([entities.length, ...held.map(({ rows }) => rows.length)]);
-    const some = entities.slice(0, done);
-    const streams = some.map((one) => one.streams ?? sharedNow.streamsOf(one.urn));
+    const done = minOf([entities.length, ...snapshots.map(({ rows }) => rows.length)]);
+    const verified = entities.slice(0, done);
+    const streams = verified.map((one) => one.streams ?? sharedNow.streamsOf(one.urn));
     const beginnings = await beginningsOf(log, streams.flat());
     const history = { log, decode, views, shared: sharedNow };
     let records = 0;
-    const found: Found[] = [];
-    for (const [n, entity] of some.entries()) {
+    const found: DifferingEntity[] = [];
+    for (const [n, entity] of verified.entries()) {
       const { urn } = entity;
-      const folds = views.map((view, v) => startFold(view, urn, held[v] as HeldRows, n, sharedNow));
+      const folds = views.map((view, v) =>
+        startFold(view, urn, snapshots[v] as RowSnapshot, n, sharedNow),
+      );
       const changes = await readHistory(urn, streams[n] ?? [], beginnings, history);
       if (Symbol.iterator in changes) {
         for (const change of changes) {
           records++;
-          for (const fold of folds) take(fold, change, counts);
+          for (const fold of folds) applyChange(fold, change, counts);
         }
       } else {
         for await (const change of changes) {
           records++;
-          for (const fold of folds) take(fold, change, counts);
+          for (const fold of folds) applyChange(fold, change, counts);
         }
       }
       const differences = folds.flatMap((fold) => end(fold, counts));
@@ -114,11 +116,11 @@ export function createVerifier(parts: {
         const some = await verifySome(views, entities.slice(from), counts, false);
         from += some.done;
         records += some.records;
-        let again = some.found.map(({ entity: { urn } }) => ({ urn }));
-        while (again.length > 0) {
-          const looked = await verifySome(views, again, uncounted, true);
-          again = again.slice(looked.done);
-          for (const found of looked.found) appendAll(differences, found.differences);
+        let unverified = some.found.map(({ entity: { urn } }) => ({ urn }));
+        while (unverified.length > 0) {
+          const rechecked = await verifySome(views, unverified, uncounted, true);
+          unverified = unverified.slice(rechecked.done);
+          for (const found of rechecked.found) appendAll(differences, found.differences);
         }
       }
       return { records, differences, rows: counts.rows };
@@ -126,7 +128,7 @@ export function createVerifier(parts: {
   };
 }
 
-interface Found {
+interface DifferingEntity {
   readonly entity: EntityStreams;
   readonly differences: readonly Difference[];
 }
@@ -142,7 +144,7 @@ interface Fold {
   readonly urn: string;
   readonly folded: FoldedRows;
   readonly there: readonly Row[];
-  /** The rows show a position between these. */
+  /** The rows are as of a position from `from` to `to`. */
   readonly from: number;
   readonly to: number;
   readonly skips: Skips | undefined;
@@ -158,7 +160,7 @@ interface Fold {
 function startFold(
   view: VerifiedView,
   urn: string,
-  held: HeldRows,
+  held: RowSnapshot,
   n: number,
   shared: SharedStreams,
 ): Fold {
@@ -192,15 +194,15 @@ function skippedBy(
   };
 }
 
-/** A view built from another one may show any state later than its own position. */
-const lastOf = ({ foldedFrom }: VerifiedView, { to }: HeldRows): number =>
+/** The last position that the rows may reflect: unlimited for a folded view. */
+const lastOf = ({ foldedFrom }: VerifiedView, { to }: RowSnapshot): number =>
   foldedFrom === undefined && to !== undefined ? to : Number.POSITIVE_INFINITY;
 
-function take(fold: Fold, change: PlacedChange, counts: Counts): void {
+function applyChange(fold: Fold, change: PlacedChange, counts: Counts): void {
   if (fold.ended) return;
   countBefore(fold, change.position, counts);
   if (change.position > fold.from) compare(fold);
-  // The rows cannot show a later state.
+  // The rows cannot have a later state.
   if (change.position > fold.to) fold.ended = true;
   else add(fold, change);
 }

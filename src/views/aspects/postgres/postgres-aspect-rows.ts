@@ -1,13 +1,13 @@
 /**
  * The rows of the aspect view in PostgreSQL, for verification. Each read uses one snapshot, which
- * includes the checkpoint and the live generation. A cursor returns the rows, so memory is bounded by
- * the largest entity and a fixed number of rows.
+ * includes the checkpoint and the live generation. A cursor returns the rows, so memory is bounded
+ * by the largest entity and a fixed number of rows.
  */
 import { CatalogError } from "../../../core/errors.ts";
 import { START } from "../../../core/position.ts";
 import { createAdaptivePageSize } from "../../../projector/adaptive-page-size.ts";
 import type { Staged } from "../../../projector/sink.ts";
-import type { HeldRows, Row as ViewRow, ViewRows } from "../../../projector/verify/view-rows.ts";
+import type { RowSnapshot, Row as ViewRow, ViewRows } from "../../../projector/verify/view-rows.ts";
 import type { ServerAddress } from "../../../storage/view-origin.ts";
 import { entityRow } from "../folded-rows.ts";
 import { hashArray, textArray } from "./array-parameter.ts";
@@ -96,7 +96,7 @@ export async function openPostgresAspectRows(
     async read(urns) {
       const asked = fitting.take(urns);
       const nothing = { from: START, to: START, rows: asked.map(() => []) };
-      const held = await ask<HeldRows>(nothing, async (connection, live) => {
+      const held = await ask<RowSnapshot>(nothing, async (connection, live) => {
         const rows = await readEntities(connection, live, asked);
         return { from: live.position, to: live.position, rows };
       });

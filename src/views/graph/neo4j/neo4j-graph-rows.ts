@@ -1,14 +1,14 @@
 /**
  * The rows of the graph in Neo4j, for verification: the edges that the aspects of an entity state.
- * Queries see commits while they run, so the checkpoint is read before and after them: if it did not
- * change, the edges did not, either.
+ * Queries see commits while they run, so the checkpoint is read before and after them: if it did
+ * not change, the edges did not, either.
  */
 import { CatalogError } from "../../../core/errors.ts";
 import { type Position, position, START } from "../../../core/position.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import { createAdaptivePageSize } from "../../../projector/adaptive-page-size.ts";
 import type { Staged } from "../../../projector/sink.ts";
-import type { HeldRows, Row, ViewRows } from "../../../projector/verify/view-rows.ts";
+import type { Row, RowSnapshot, ViewRows } from "../../../projector/verify/view-rows.ts";
 import type { ServerAddress } from "../../../storage/view-origin.ts";
 import { type Columns, connectNeo4j, whole } from "./connection.ts";
 import { COLUMNS, storedEdge } from "./edges.ts";
@@ -97,7 +97,7 @@ export async function openNeo4jGraphRows(
   return {
     position: async () => (await find())?.position ?? START,
 
-    async read(urns): Promise<HeldRows> {
+    async read(urns): Promise<RowSnapshot> {
       for (;;) {
         const asked = fitting.take(urns);
         const { found, ...held } = await ask([], (label) => edgesOf(label, asked));
@@ -172,7 +172,9 @@ const FIRST = `NOT EXISTS { MATCH (s)-[o]->(d)
       OR type(o) + '${alsoOf("")}' = type(r))
     AND (o.position < r.position OR (o.position = r.position AND o.ordinal < r.ordinal)) }`;
 
-/** The queries of the writer: edges that begin at the entity, and those that its pointers lead to. */
+/**
+ * The queries of the writer: edges that begin at the entity, and those that its pointers lead to.
+ */
 const ownedQueries = (label: string): readonly string[] =>
   [
     `MATCH (s:\`${label}\` {urn: urn})-[r]->(d) WHERE r.entity IS NULL AND type(r) <> '${STATES}'`,

@@ -39,7 +39,7 @@ export function openSqliteSearchSink(file: ViewFile): SearchSink {
       if (bulk) await view.amend(() => index.flush(true));
       return withCatalogErrors(searchSchema, "read", () => index.holding(entityType, fields, from));
     },
-    ...(!bulk && { tidy: () => index.mergeLarge((write) => view.amend(write)) }),
+    ...(!bulk && { maintain: () => index.mergeLarge((write) => view.amend(write)) }),
     async close(outcome = "keep") {
       if (!view.db.isOpen) return;
       try {

@@ -1,9 +1,9 @@
 /**
  * The sink of the timeseries view in Elasticsearch.
  *
- * Events of a batch are folded in memory first, so that an invalid batch sends nothing. Removals query
- * the store for their events, and delete them with the removal's position as version: later events
- * stay, and delayed writes of earlier events do not restore them. The checkpoint moves last.
+ * Events of a batch are folded in memory first, so that an invalid batch sends nothing. Removals
+ * query the store for their events, and delete them with the removal's position as version: later
+ * events stay, and delayed writes of earlier events do not restore them. The checkpoint moves last.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { estypes } from "@elastic/elasticsearch";
@@ -73,7 +73,7 @@ export async function openElasticsearchTimeseriesSink(
       const passed = await view.write([...gone, ...placedEvents(wanted, checkpoint)]);
       await view.write(passed.map(({ partition, id, document }) => ({ partition, id, document })));
     },
-    tidy: () => truncations.step(),
+    maintain: () => truncations.step(),
     position: () => view.position(),
     lastRecord: () => view.lastRecord(),
     reset: () => view.reset(),

@@ -1,9 +1,9 @@
 /**
  * The sink of the timeseries view in SQLite.
  *
- * Removed events need no tombstones: rows and checkpoint change in one transaction, so the log always
- * continues from the state of the rows, in order. An older write of a removed event can only be
- * repeated at or below the checkpoint, where it is skipped.
+ * Removed events need no tombstones: rows and checkpoint change in one transaction, so the log
+ * always continues from the state of the rows, in order. An older write of a removed event can only
+ * be repeated at or below the checkpoint, where it is skipped.
  */
 import { type Position, START } from "../../../core/position.ts";
 import { boundedCache } from "../../../lib/bounded-cache.ts";
@@ -27,7 +27,7 @@ export function openSqliteTimeseriesSink(file: ViewFile): TimeseriesSink {
   const truncations = createTruncations(view);
   return {
     ...createSqliteSink(view, createWriter(view, truncations)),
-    tidy: () => truncations.step(),
+    maintain: () => truncations.step(),
   };
 }
 

@@ -91,12 +91,12 @@ const scored = (query: QueryClause, score: number): QueryClause =>
 
 function leafQuery(
   leaf: TextLeaf,
-  { kinds, evaluatedLeaves: lookedUp }: QueryContext,
+  { kinds, evaluatedLeaves }: QueryContext,
   scale: number,
 ): QueryClause {
   const searchedKinds =
     "within" in leaf && leaf.within === "suggested" ? kinds.filter(isSuggested) : kinds;
-  const levels = lookedUp.get(leaf) ?? [];
+  const levels = evaluatedLeaves.get(leaf) ?? [];
   return maxScoreOf([
     ...searchedKinds.flatMap((kind) => exactQueries(leaf, kind, scale * boostOf(kind))),
     ...levels.flatMap(({ score, urns }) => terms("urn", urns.map(inUnitOrder), scale * score)),

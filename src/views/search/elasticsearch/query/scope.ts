@@ -26,7 +26,7 @@ export async function scopeQuery(
   for (const uncertain of uncertainLeaves(expression, kinds)) {
     evaluatedLeaves.set(uncertain.leaf, await evaluateCandidates(uncertain, indices));
   }
-  const query = expressionQuery(expression, { kinds, evaluatedLeaves: evaluatedLeaves });
+  const query = expressionQuery(expression, { kinds, evaluatedLeaves });
   const filtered = scope.condition === undefined ? query : withFilter(query, scope.condition);
   checkSize(filtered);
   return filtered;
