@@ -1,6 +1,6 @@
 /**
  * An event for subscribers: a change that set or removed the value of an aspect, with the previous
- * value. Changes that only confirm a value are no events. Platform events of producers are.
+ * value, or a platform event of a producer. A change that only confirms a value is not an event.
  */
 import type { PlacedChange, SystemMetadata } from "../core/change.ts";
 

@@ -2,8 +2,8 @@
  * Encodes and decodes events as Confluent-framed Avro: the byte 0, the schema's id (4 bytes,
  * big-endian), the body. Records and fields are DataHub's (avro/events).
  *
- * Messages of clients are read with the schema of their id, resolved to the service's schema by names
- * without namespaces, because releases of producers differ in the namespaces.
+ * Messages of clients are decoded with the writer's schema of their id, resolved to the service's
+ * schema. Resolution ignores namespaces, because they differ between releases of producers.
  */
 import { isUtf8 } from "node:buffer";
 import avro, { type Resolver, type Schema, type Type } from "avsc";
@@ -19,7 +19,7 @@ export interface EventMessage {
   readonly topic: string;
   /** Urn, or the key of a platform event. */
   readonly key: string;
-  /** Owned by the caller. */
+  /** The caller may modify the buffer. */
   readonly value: Buffer;
 }
 
@@ -33,17 +33,19 @@ export interface EventCodec {
   /** Throws CatalogError `invalid` if the values do not fit the schema. */
   encodeChange(event: ChangeEvent): EventMessage;
   encodePlatformEvent(event: PlatformEvent): EventMessage;
-  /** The message of DataHubUpgradeHistory_v1; consumers wait until the last one has their version. */
+  /**
+   * The message of DataHubUpgradeHistory_v1; consumers wait until the last one has their version.
+   */
   encodeVersion(version: string): EventMessage;
   /**
-   * Decodes a message of the topic of proposals. Rejects with `malformed` for an invalid message, and
-   * with errors of the schema source.
+   * Decodes a message of the topic of proposals. Rejects with `malformed` for an invalid message,
+   * and with errors of the schema source.
    */
   decodeProposal(value: Buffer): Promise<Proposal>;
   /**
    * Encodes the message for a rejected proposal: the error and the proposal. An unreadable proposal
-   * is included as bytes: the value of an aspect with content type application/octet-stream. `key` is
-   * the key of the original message.
+   * is included as bytes: the value of an aspect with content type application/octet-stream. `key`
+   * is the key of the original message.
    */
   encodeFailure(failed: {
     readonly value: Buffer;
@@ -55,7 +57,7 @@ export interface EventCodec {
 const MAGIC = 0;
 const FRAME_BYTES = 5;
 const CONTENT_TYPE = "application/json";
-/** Large enough for nearly every event; a larger one gets a temporary buffer. */
+/** Size of the shared buffer; a larger event gets a temporary buffer. */
 const SCRATCH_BYTES = 256 * 1024;
 /** Maximum number of resolved schemas of writers in the cache. */
 const RESOLVED_MAX = 200;
@@ -104,7 +106,8 @@ export function createEventCodec(schemas: SchemaSource): EventCodec {
 
     async encodeFailure({ value, key, error }) {
       const proposal = await readProposal(value).catch((cause: unknown) => {
-        if (cause instanceof CatalogError && cause.code === "malformed") return unread(value);
+        if (cause instanceof CatalogError && cause.code === "malformed")
+          return unreadableProposal(value);
         throw cause;
       });
       return {
@@ -179,7 +182,7 @@ interface WireProposal {
 }
 
 /** Replaces an unreadable proposal. */
-const unread = (value: Buffer): WireProposal => ({
+const unreadableProposal = (value: Buffer): WireProposal => ({
   entityType: "",
   entityUrn: null,
   entityKeyAspect: null,

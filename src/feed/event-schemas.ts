@@ -1,8 +1,8 @@
 /**
  * The service's own Avro schemas of events, with their ids: avro/events.
  *
- * Messages contain ids, so an id belongs to one schema for ever. Schemas that are equal on the wire
- * have DataHub's ids, so that the service can read topics that DataHub wrote.
+ * Messages contain schema ids, so the schema of an id never changes. Schemas that are equal on the
+ * wire have DataHub's ids, so that the service can read topics that DataHub wrote.
  */
 import { readFileSync } from "node:fs";
 import { assert } from "../core/errors.ts";

@@ -1,6 +1,6 @@
 /**
- * Joins concurrent reads of a store: the reads of one iteration of the event loop become one request, so
- * that a response about many entities costs one round trip for each kind of read.
+ * Batches concurrent reads of a store: the reads of one iteration of the event loop become one
+ * request. A response about many entities then takes one round trip for each kind of read.
  */
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import DataLoader from "dataloader";
@@ -9,8 +9,8 @@ import DataLoader from "dataloader";
 const readsMax = 1_000;
 
 /**
- * Queries with the same `groupOf` are read together. `readAll` returns one result per query, in their
- * order, or an Error for a query that fails alone. If it rejects, all queries of the group fail.
+ * Queries with the same `groupOf` form a batch. `readAll` returns one result per query, in order,
+ * or an Error for a single query that fails. If it rejects, all queries of the batch fail.
  */
 export function batching<Query, Result>(
   readAll: (queries: readonly Query[]) => Promise<readonly (Result | Error)[]>,
@@ -48,10 +48,10 @@ export function batching<Query, Result>(
 const sliceMs = 5;
 
 /**
- * Reads of an embedded store, which block the thread: those of one iteration of the event loop follow each
- * other in slices of some milliseconds.
+ * Time-slices the reads of an embedded store, which block the thread: yields to the event loop
+ * every few milliseconds.
  */
-export const sliced = <Query, Result>(
+export const timeSliced = <Query, Result>(
   read: (query: Query) => Promise<Result>,
 ): ((query: Query) => Promise<Result>) =>
   batching(async (queries) => {

@@ -2,8 +2,8 @@
 
 export interface Dump<Row> {
   /**
-   * All rows, in an order that depends only on the rows. They omit numbers that a store assigns, so that
-   * a rebuilt view equals the live one.
+   * All rows, in an order that depends only on the rows. Rows omit ids that the store assigns, so a
+   * rebuilt view has the same dump as the live one.
    */
   dump(): AsyncIterable<Row>;
 }

@@ -1,7 +1,7 @@
 /**
- * Readers that record failures, so that a health check reports an unreadable view without reading it.
- * A failure is reported for half a minute even if other reads succeed: damage affects only some pages of a
- * file.
+ * Readers that record failures, so that a health check reports an unreadable view without reading
+ * it. A failure is reported for half a minute even if other reads succeed: damage affects only some
+ * pages of a file.
  */
 import { CatalogError } from "../core/errors.ts";
 
@@ -14,7 +14,7 @@ interface HealthTrackedReaders<R> {
 }
 
 /** Milliseconds for which a failure is reported. */
-export const troubleMsMax = 30_000;
+export const reportedMsMax = 30_000;
 
 /** `now`: epoch milliseconds. */
 export function trackReaderHealth<R extends Readonly<Record<string, object>>>(
@@ -25,12 +25,12 @@ export function trackReaderHealth<R extends Readonly<Record<string, object>>>(
 
   function tracked(view: string, reader: object): object {
     const note = (error: unknown): void => {
-      if (isFaultOfFile(error)) failures.set(view, { text: error.text, time: now() });
+      if (isDriverError(error)) failures.set(view, { text: error.text, time: now() });
     };
     return Object.fromEntries(
       Object.entries(reader).map(([name, member]) => [
         name,
-        typeof member === "function" ? noting(member, note) : member,
+        typeof member === "function" ? recordingErrors(member, note) : member,
       ]),
     );
   }
@@ -41,7 +41,7 @@ export function trackReaderHealth<R extends Readonly<Record<string, object>>>(
     ) as R,
     clearError: (view) => void failures.delete(view),
     errors() {
-      const recent = [...failures].filter(([, { time }]) => now() - time < troubleMsMax);
+      const recent = [...failures].filter(([, { time }]) => now() - time < reportedMsMax);
       return Object.fromEntries(recent.map(([view, { text }]) => [view, text]));
     },
   };
@@ -49,7 +49,7 @@ export function trackReaderHealth<R extends Readonly<Record<string, object>>>(
 
 type Work = (...parameters: unknown[]) => unknown;
 
-const noting =
+const recordingErrors =
   (work: Work, note: (error: unknown) => void): Work =>
   (...parameters) => {
     const result = work(...parameters);
@@ -58,5 +58,5 @@ const noting =
   };
 
 /** An error of the driver; a closed view or an invalid query is no failure. */
-const isFaultOfFile = (error: unknown): error is CatalogError =>
+const isDriverError = (error: unknown): error is CatalogError =>
   error instanceof CatalogError && error.code === "unavailable" && error.cause !== undefined;

@@ -1,6 +1,6 @@
 /**
- * Lazy stores: opened by the first call, and again by the next call after a failure. The service
- * starts while a server is down, and uses it as soon as it is back.
+ * Lazy stores: the first call opens the store; after a failure, the next call tries again. So the
+ * service starts while a server is down, and uses the server when it is available again.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { CatalogError } from "../core/errors.ts";
@@ -46,7 +46,7 @@ export function openLazily<T extends Store>(
   } as T;
 }
 
-/** Opens something in the background, again and again until it succeeds or is closed. */
+/** Opens a store in the background, with retries until it succeeds or is closed. */
 export function keepOpening<T extends Store>(parts: {
   readonly open: () => Promise<T>;
   readonly pauseMs: number;

@@ -3,15 +3,14 @@ import { readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
 
 /**
- * Niceness of the threads that keep views up to date. When there is too little CPU for all, threads that
- * answer requests get three times the share of these. At a lower priority they would not reach a moving
- * head on a busy machine.
+ * Niceness of the projector's threads. On a busy machine, request threads get three times their CPU
+ * share. With a lower priority, the projector would not reach a moving head.
  */
 export const VIEW_NICENESS = 5;
 
 /**
- * Lowers the priority of this thread. `niceness`: from 0, normal, to 19, lowest. Works on Linux only, the
- * one system with thread ids; elsewhere the thread keeps the normal priority.
+ * Lowers the priority of this thread. `niceness`: from 0, normal, to 19, lowest. Works on Linux
+ * only, the one system with thread ids; elsewhere the thread keeps the normal priority.
  */
 export function lowerPriority(niceness: number): void {
   try {

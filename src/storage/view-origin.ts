@@ -1,12 +1,12 @@
 /**
- * The origin of a view, its model and its log, for every store. A view opened with another model or
- * log is emptied and built again, unless the other log ends before the view's position: then the log
- * may be lost, and the view is its only copy.
+ * The origin of a view: its model and its log. A view that is opened with another model or log is
+ * emptied and rebuilt. Exception: if the log ends before the view's position, the log may have lost
+ * records, and the view, which may be the only copy, is kept.
  */
 import { CatalogError } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 
-/** Why a view is emptied: another origin, or an unreadable file. */
+/** The reason that a view is emptied: another origin, or an unreadable file. */
 export type Emptied = "another model" | "another log" | "an older release" | "damaged";
 
 export interface ViewOrigin {
@@ -17,10 +17,10 @@ export interface ViewOrigin {
   /** Called when the view is emptied. */
   readonly onEmptied?: ((why: Emptied) => void) | undefined;
   /**
-   * If present, a view of another model at position `keptFrom` or later is kept as a stale view, and
-   * this is called with true; it serves reads until it is rebuilt (staging.ts). A shorter view is
-   * emptied: to build it again is faster than to start a thread. For a view in a server, it is called
-   * at each opening, because other processes may change the view.
+   * If present, a view of another model at position `keptFrom` or later is kept as a stale view,
+   * and this is called with true; it serves reads until it is rebuilt (staging.ts). A shorter view
+   * is emptied: to build it again is faster than to start a thread. For a view in a server, it is
+   * called at each opening, because other processes may change the view.
    */
   readonly onStale?: ((stale: boolean) => void) | undefined;
   readonly keptFrom?: number | undefined;
@@ -31,8 +31,8 @@ export interface ViewOrigin {
   /** Builds a staging generation from nothing, which becomes live when it is closed. */
   readonly bulk?: boolean | undefined;
   /**
-   * For a view in a file: opens the staging generation, which stays so when it is closed. With
-   * `bulk` it is built from nothing; without, it must exist.
+   * For a view in a file: opens the staging generation, which `close` does not make live. With
+   * `bulk`, builds it from an empty file; otherwise it must exist.
    */
   readonly next?: boolean | undefined;
 }
@@ -44,12 +44,12 @@ interface StoredOrigin {
   readonly position: Position;
 }
 
-/** Model of a view that projectors with different models have written to; it equals none of them. */
+/** Model of a view to which projectors with different models have written; equals no model. */
 export const severalModels = "several";
 
 /**
- * How to open a view: "own" continues, "stale" continues until it is rebuilt, "ahead" is left
- * unchanged; for the other results, it is emptied.
+ * Decides how a view is opened. "own": it continues. "stale": it continues until it is rebuilt.
+ * "ahead": it stays unchanged. Otherwise, it is emptied.
  */
 export function compareOrigin(
   made: StoredOrigin,
@@ -69,8 +69,9 @@ export const modelAfter = (made: string | null, own: string | undefined): string
   made === null || own === undefined || made === own ? made : severalModels;
 
 /**
- * Throws `conflict` if the live generation is ahead of the staging generation that replaces it. A live
- * generation beyond the end of the log (`head`) may be replaced: the log lacks its last records.
+ * Throws `conflict` if the live generation is ahead of the staging generation that replaces it. A
+ * live generation beyond the end of the log (`head`) may be replaced: the log lacks its last
+ * records.
  */
 export function checkNotBehind(
   view: string,
@@ -90,8 +91,8 @@ export interface ServerAddress {
   /** Includes the credentials, if the server requires them. */
   readonly url: string;
   /**
-   * The catalog's name in that server, `[a-z][a-z0-9_]{0,30}`. All names in the server begin with it, so
-   * that several catalogs can share a server.
+   * The catalog's name in that server, `[a-z][a-z0-9_]{0,30}`. All names in the server begin with
+   * it, so that several catalogs can share a server.
    */
   readonly name: string;
   /** PEM text of the certificate authorities to trust beside the system's. */

@@ -8,7 +8,7 @@ import type { ChangeEvent } from "../../src/feed/change-event.ts";
 import { eventSchemas } from "../../src/feed/event-schemas.ts";
 import { parseKafkaAddress } from "../../src/feed/kafka/kafka-address.ts";
 import { createKafkaClient, withAdmin } from "../../src/feed/kafka/kafka-client.ts";
-import { onceLoaded } from "../../src/feed/kafka/kafka-failures.ts";
+import { retryWhileLoading } from "../../src/feed/kafka/kafka-failures.ts";
 
 export interface ReadMessage {
   readonly key: string | undefined;
@@ -70,7 +70,7 @@ export function createKafkaSpace(
     async read(topic, { uncommitted = false } = {}) {
       await pause(SETTLING_MS);
       // A coordinator that is still loading ends a consumer that joins its group.
-      return onceLoaded(() => readTopic(kafka, prefix + topic, uncommitted), LOADING_MS_MAX);
+      return retryWhileLoading(() => readTopic(kafka, prefix + topic, uncommitted), LOADING_MS_MAX);
     },
     limit: (topic, bytes) =>
       withAdmin({ kafka }, async (admin) => {

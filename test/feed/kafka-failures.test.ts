@@ -1,6 +1,6 @@
 import { KafkaJSNumberOfRetriesExceeded, KafkaJSProtocolError } from "kafkajs";
 import { expect, test } from "vitest";
-import { kafkaFailure, mayPass } from "../../src/feed/kafka/kafka-failures.ts";
+import { isTransient, kafkaFailure } from "../../src/feed/kafka/kafka-failures.ts";
 
 test("the error of a broker with a full disk says to free space and restart, and is retried", () => {
   const storage = new KafkaJSProtocolError({
@@ -8,7 +8,7 @@ test("the error of a broker with a full disk says to free space and restart, and
     ...{ message: "Disk error when trying to access log file on the disk", stack: "" },
   });
   const error = new KafkaJSNumberOfRetriesExceeded(storage, { retryCount: 0, retryTime: 100 });
-  expect(mayPass(error)).toBe(true);
+  expect(isTransient(error)).toBe(true);
   expect(kafkaFailure(error, { brokers: ["one:9092"] }, "did not take it")).toMatchObject({
     code: "unavailable",
     message: expect.stringMatching(/^Kafka at one:9092 did not take it: Disk error/),

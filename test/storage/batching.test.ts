@@ -1,7 +1,7 @@
 /** Reads of one iteration of the event loop are one request to the store. */
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { batching, sliced } from "../../src/storage/batching.ts";
+import { batching, timeSliced } from "../../src/storage/batching.ts";
 
 /** A reader of lengths, and the requests that it caused. */
 function counted(groupOf?: (word: string) => unknown) {
@@ -37,7 +37,7 @@ test("a read that fails alone rejects alone, a failed request rejects its group"
 });
 
 test("a read of an embedded store that fails rejects alone", async () => {
-  const read = sliced(async (word: string) => {
+  const read = timeSliced(async (word: string) => {
     if (word === "fails") throw new Error("one fails");
     return word.length;
   });
@@ -49,7 +49,7 @@ test("a read of an embedded store that fails rejects alone", async () => {
 
 test("other work runs between long reads of an embedded store", async () => {
   const order: string[] = [];
-  const read = sliced(async (name: string) => {
+  const read = timeSliced(async (name: string) => {
     const end = performance.now() + 6;
     while (performance.now() < end);
     order.push(name);

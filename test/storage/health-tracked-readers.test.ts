@@ -1,7 +1,7 @@
 /** The state of the readers of views that a health check reports. */
 import { beforeEach, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
-import { trackReaderHealth, troubleMsMax } from "../../src/storage/health-tracked-readers.ts";
+import { reportedMsMax, trackReaderHealth } from "../../src/storage/health-tracked-readers.ts";
 
 let time: number;
 let outcome: Error | undefined;
@@ -41,7 +41,7 @@ test("a failure is reported for a while, even if other reads succeed", async () 
   outcome = undefined;
   await tracked.readers.graph.count(1);
   expect(tracked.errors()).toEqual({ graph: "the view could not be read. Rebuild it" });
-  time += troubleMsMax - 1;
+  time += reportedMsMax - 1;
   expect(Object.keys(tracked.errors())).toEqual(["graph"]);
   time += 1;
   expect(tracked.errors()).toEqual({});

@@ -1,5 +1,6 @@
 /**
- * Splits events into transactions, and transactions into requests: in order, bounded in bytes. Pure.
+ * Splits events into transactions, and transactions into requests: in order, bounded in bytes.
+ * Pure.
  */
 import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
@@ -33,8 +34,9 @@ const RECORD_BYTES = 140;
 const BATCH_BYTES = 61;
 
 /**
- * Takes messages in order of position; a part has all messages of a position or none. If a message is too large or the iterable throws, it first
- * yields a part with the messages before, then throws `too_large` or the error of the iterable.
+ * Takes messages in the order of positions; a part has all messages of a position or none. If a
+ * message is too large or the iterable throws, first yields a part with the messages before, then
+ * throws `too_large` or the error of the iterable.
  */
 export function* partsOf(
   messages: Iterable<FeedMessage>,

@@ -24,7 +24,7 @@ export const isTooLarge = (error: unknown): boolean =>
     : ["MESSAGE_TOO_LARGE", "RECORD_LIST_TOO_LARGE"].includes(errorTypeOf(error) ?? "");
 
 /** True for transient errors. */
-export const mayPass = (error: unknown): boolean =>
+export const isTransient = (error: unknown): boolean =>
   !(error instanceof CatalogError || isFenced(error) || isTooLarge(error) || isDenied(error));
 
 const LOADING: ReadonlySet<string> = new Set([
@@ -35,7 +35,7 @@ const LOADING: ReadonlySet<string> = new Set([
 const LOADING_PAUSE_MS = 250;
 
 /** Retries while a broker reports that it is not ready yet, for at most `msMax`. */
-export async function onceLoaded<T>(work: () => Promise<T>, msMax: number): Promise<T> {
+export async function retryWhileLoading<T>(work: () => Promise<T>, msMax: number): Promise<T> {
   const end = Date.now() + msMax;
   for (;;) {
     try {

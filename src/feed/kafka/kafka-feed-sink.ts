@@ -2,19 +2,19 @@
  * The sink of the feed in Kafka: sends each event once, in the order of the log for each urn.
  *
  * Each batch is one transaction or a few, of the events and of the checkpoint that covers them. A
- * consumer that reads only committed messages (the default of most clients, not of Java's) sees every
- * event once, even after crashes. Other consumers also see events of failed transactions, and may see
- * an event twice: the headers `annals-log` and `annals-position` identify it, and within a partition
- * positions of one log only grow.
+ * consumer that reads only committed messages (the default of most clients, not of Java's) sees
+ * every event once, even after crashes. Other consumers also see events of failed transactions, and
+ * may see an event twice: the headers `annals-log` and `annals-position` identify it, and within a
+ * partition positions of one log only grow.
  *
- * If several processes use the same catalog's name, the last writer fences the others (they share the
- * transactional id): their next transaction fails as a whole. After any failure the producer is
- * replaced: the new one first ends the transaction of the old one, so that the checkpoint then shows
- * whether it was committed. The driver must not retry requests, because with several brokers it would
- * repeat requests that are still in flight.
+ * If several processes use the same catalog's name, the last writer fences the others (they share
+ * the transactional id): their next transaction fails as a whole. After any failure the producer is
+ * replaced: the new one first ends the transaction of the old one, so that the checkpoint then
+ * shows whether it was committed. The driver must not retry requests, because with several brokers
+ * it would repeat requests that are still in flight.
  *
- * Sent events cannot be removed: `restore` does nothing, and after `reset`, or with another log, all
- * events are sent after those in the topics.
+ * Sent events cannot be removed: `restore` does nothing, and after `reset`, or with another log,
+ * all events are sent after those in the topics.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { CompressionTypes, type Producer, type Transaction } from "kafkajs";
@@ -38,9 +38,9 @@ import {
   errorTypeOf,
   isFenced,
   isTooLarge,
+  isTransient,
   kafkaFailure,
-  mayPass,
-  onceLoaded,
+  retryWhileLoading,
 } from "./kafka-failures.ts";
 import { ensureTopics, readMessageLimits } from "./topics.ts";
 
@@ -76,7 +76,7 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
   const logIdBytes = logId === undefined ? undefined : Buffer.from(logId);
 
   let limits: ReadonlyMap<string, number> | undefined;
-  /** While it is set, no other process has moved the feed from `known`. */
+  /** Set while no other process has moved the feed since `known`. */
   let producer: Producer | undefined;
   /** Position of the feed; without a producer, the position at the last request. */
   let known: Position | undefined;
@@ -113,7 +113,9 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
     }
   }
 
-  /** After it resolves, no transaction of another producer can be committed or is in flight. */
+  /**
+   * Fences other producers: afterwards, no transaction of theirs is in flight or can be committed.
+   */
   async function takeOver(): Promise<Producer> {
     const taken = client.kafka.producer({
       ...producerSettings,
@@ -158,8 +160,8 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
         return;
       } catch (error) {
         await drop();
-        if (isFenced(error)) throw shutOut(error);
-        if (attempt === ATTEMPTS_MAX || !mayPass(error)) throw error;
+        if (isFenced(error)) throw fenced(error);
+        if (attempt === ATTEMPTS_MAX || !isTransient(error)) throw error;
         feed.logger?.debug({ err: error, attempt }, "the feed's transaction failed");
         await pause(Math.min(RETRY_MS.first * 2 ** (attempt - 1), RETRY_MS.max));
       }
@@ -175,7 +177,7 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
     try {
       const value = checkpointText({ position: upTo, log: logId, record });
       // Sent alone, because it is repeated until the previous transaction is complete.
-      await onceSettled(() =>
+      await retryWhileSettling(() =>
         transaction.send({
           topic: names.checkpoint,
           messages: [{ key: checkpointKey, value }],
@@ -226,7 +228,7 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
   }
 
   /** Translates errors. */
-  async function guarded<T>(doing: string, work: () => Promise<T>): Promise<T> {
+  async function translatingErrors<T>(doing: string, work: () => Promise<T>): Promise<T> {
     if (closed) throw new CatalogError("unavailable", "the feed to Kafka is closed");
     try {
       return await work();
@@ -235,7 +237,9 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
     }
   }
 
-  /** Waits for the own last transaction, because readers see it shortly after the commit. */
+  /**
+   * Waits for this producer's last transaction, which becomes readable shortly after the commit.
+   */
   async function findPosition(): Promise<Position> {
     const end = Date.now() + SETTLING_MS_MAX;
     for (;;) {
@@ -263,20 +267,20 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
         return;
       } catch (error) {
         // Brokers respond before they are fully loaded, as after their start.
-        const passing = errorTypeOf(error) !== undefined && mayPass(error);
+        const passing = errorTypeOf(error) !== undefined && isTransient(error);
         if (!passing || attempt === ATTEMPTS_MAX) throw error;
         await pause(RETRY_MS.first * 2 ** (attempt - 1));
       }
     }
   }
 
-  await guarded("cannot be asked for the feed's position", () =>
-    within(OPEN_MS_MAX, () => onceLoaded(begin, LOADING_MS_MAX)),
+  await translatingErrors("cannot be asked for the feed's position", () =>
+    within(OPEN_MS_MAX, () => retryWhileLoading(begin, LOADING_MS_MAX)),
   );
 
   return {
     async apply(events, upTo, record) {
-      await guarded("did not take the feed's events", async () => {
+      await translatingErrors("did not take the feed's events", async () => {
         let from = known ?? (await findPosition());
         if (upTo <= from) return;
         if (limits === undefined) await prepare();
@@ -300,18 +304,18 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
     restore: async () => {},
 
     position: () =>
-      guarded("cannot be asked for the feed's position", () =>
-        onceLoaded(findPosition, LOADING_MS_MAX),
+      translatingErrors("cannot be asked for the feed's position", () =>
+        retryWhileLoading(findPosition, LOADING_MS_MAX),
       ),
 
     lastRecord: () =>
-      guarded("cannot be asked for the feed's position", async () => {
+      translatingErrors("cannot be asked for the feed's position", async () => {
         const checkpoint = await readCheckpoint(client, names.checkpoint);
         return checkpoint?.log === logId ? checkpoint?.record : undefined;
       }),
 
     async reset() {
-      await guarded("did not reset the feed", async () => {
+      await translatingErrors("did not reset the feed", async () => {
         await commitPart({ requests: [], upTo: START }, await findPosition());
       });
     },
@@ -324,7 +328,7 @@ export async function openKafkaFeedSink(feed: KafkaFeed): Promise<Sink<ChangeEve
 }
 
 /** Retries while the brokers complete the previous transaction. */
-async function onceSettled(send: () => Promise<unknown>): Promise<void> {
+async function retryWhileSettling(send: () => Promise<unknown>): Promise<void> {
   const end = Date.now() + SETTLING_MS_MAX;
   for (let ms = SETTLING_PAUSE_MS.first; ; ms = Math.min(ms * 2, SETTLING_PAUSE_MS.max)) {
     try {
@@ -340,7 +344,7 @@ async function onceSettled(send: () => Promise<unknown>): Promise<void> {
 const moved = (at: Position): CatalogError =>
   new CatalogError("conflict", `the feed was moved to position ${at} by another projector`);
 
-const shutOut = (cause: unknown): CatalogError =>
+const fenced = (cause: unknown): CatalogError =>
   new CatalogError("conflict", "the feed was taken over by another projector", {
     hint: "Give only one process the role feed; this one retries",
     cause,

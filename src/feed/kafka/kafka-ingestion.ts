@@ -1,13 +1,13 @@
 /**
- * Ingestion from Kafka: every message of MetadataChangeProposal_v1 is appended to the log, or sent to
- * FailedMetadataChangeProposal_v1 with the cause. No message is lost, and none blocks the next ones.
+ * Ingestion from Kafka: every message of MetadataChangeProposal_v1 is appended to the log, or sent
+ * to FailedMetadataChangeProposal_v1 with the cause. No message is lost, and none blocks the next.
  *
- * Each message is a separate request with topic/partition/offset as its idempotency key. So a message
- * that is delivered again has one effect, whatever the batches are, and a failure affects only its
- * message. Messages of a fetch are sent together, so that the log needs few commits; those of one urn
- * are sent in order, one after another. Offsets of the group are committed when the log has the records.
+ * Each message is a separate request with topic/partition/offset as its idempotency key. So
+ * redelivery has no further effect, and a failure affects one message only. Messages of a fetch are
+ * sent concurrently, so that the log needs few commits; messages of one urn are sent one after
+ * another. Offsets of the group are committed when the log has the records.
  *
- * While the catalog rejects all writes (disk full, log unavailable, …) messages wait and are retried.
+ * While the catalog rejects all writes (disk full, log unavailable, …), messages wait for a retry.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Batch, Consumer, EachBatchPayload, KafkaMessage, Producer } from "kafkajs";
@@ -49,12 +49,12 @@ export interface KafkaIngestion {
   counts(): { readonly ingested: number; readonly failed: number };
   /** Reason why ingestion is stalled; undefined if no reason is known. */
   trouble(): string | undefined;
-  /** Finishes messages in flight; the next member of the group reads the others again. */
+  /** Finishes messages in flight; the next member of the group reads the remaining ones. */
   close(): Promise<void>;
 }
 
 /** Maximum number of messages that are ingested together. */
-const TOGETHER_MAX = 500;
+const BATCH_MAX = 500;
 const PARTITIONS_AT_ONCE_MAX = 3;
 /** Maximum time that a fetch waits for the first message; closing waits for it, too. */
 const FETCH_MS_MAX = 500;
@@ -63,10 +63,10 @@ const HEARTBEAT_MS = 2_000;
 const RETRY_MS = { first: 50, max: 5_000 };
 const RESTART_MS = 2_000;
 /** Attempts for internal errors. */
-const FAULTS_MAX = 3;
+const INTERNAL_ATTEMPTS_MAX = 3;
 
 /** Codes of errors that are retried. */
-const passing: ReadonlySet<ErrorCode> = new Set(["unavailable", "rate_limited", "conflict"]);
+const transient: ReadonlySet<ErrorCode> = new Set(["unavailable", "rate_limited", "conflict"]);
 
 /** Rejects with `unavailable` if Kafka cannot be reached now; after that, outages are retried. */
 export async function openKafkaIngestion(parts: KafkaIngestionParts): Promise<KafkaIngestion> {
@@ -100,8 +100,8 @@ export async function openKafkaIngestion(parts: KafkaIngestionParts): Promise<Ka
     consumer.on("consumer.crash", ({ payload: { error, restart } }) => {
       trouble = kafkaFailure(error, address, "cannot be read").message;
       logger?.warn({ err: error }, "reading proposals from Kafka stopped, and begins again");
-      // The driver restarts after errors that it considers transient; this code does after others.
-      if (!restart) restarting = readAgain(consumer);
+      // The driver restarts after errors that it considers transient; this handles all others.
+      if (!restart) restarting = resubscribe(consumer);
     });
     consumer.on("consumer.group_join", () => {
       trouble = undefined;
@@ -117,11 +117,11 @@ export async function openKafkaIngestion(parts: KafkaIngestionParts): Promise<Ka
     });
   }
 
-  async function readAgain(crashed: Consumer): Promise<void> {
+  async function resubscribe(crashed: Consumer): Promise<void> {
     let before = crashed;
     while (!stopping.signal.aborted) {
       await before.disconnect().catch(() => {});
-      await quietly(pause(RESTART_MS, undefined, { signal: stopping.signal }));
+      await ignoringErrors(pause(RESTART_MS, undefined, { signal: stopping.signal }));
       if (stopping.signal.aborted) return;
       try {
         return await read();
@@ -178,9 +178,9 @@ function createHandling(
 
   async function handle(payload: EachBatchPayload): Promise<void> {
     const { batch, resolveOffset, commitOffsetsIfNecessary, uncommittedOffsets } = payload;
-    for (let from = 0; from < batch.messages.length; from += TOGETHER_MAX) {
+    for (let from = 0; from < batch.messages.length; from += BATCH_MAX) {
       if (stopping.aborted || !payload.isRunning() || payload.isStale()) return;
-      const messages = batch.messages.slice(from, from + TOGETHER_MAX);
+      const messages = batch.messages.slice(from, from + BATCH_MAX);
       const done = await whileMember(payload, (member) => takeAll(batch, messages, member));
       const last = messages.at(-1);
       if (!done || last === undefined) return;
@@ -270,11 +270,11 @@ function createHandling(
     return done === true;
   }
 
-  /** Returns why a message is rejected for good; throws transient errors. */
-  function rejectionOf(error: unknown, faults = FAULTS_MAX): string {
+  /** Returns the reason of a permanent rejection; throws transient errors. */
+  function rejectionOf(error: unknown, faults = INTERNAL_ATTEMPTS_MAX): string {
     if (mayPass(error)) throw error;
     if (error instanceof CatalogError && error.code !== "internal") return error.text;
-    if (faults < FAULTS_MAX) throw error;
+    if (faults < INTERNAL_ATTEMPTS_MAX) throw error;
     logger?.error({ err: error }, "a proposal from Kafka could not be taken");
     return "internal error";
   }
@@ -287,7 +287,7 @@ function createHandling(
       } catch (error) {
         onTrouble(error instanceof CatalogError ? error.text : String(error));
         const ms = Math.min(RETRY_MS.first * 2 ** (attempt - 1), RETRY_MS.max);
-        await quietly(pause(ms, undefined, { signal }));
+        await ignoringErrors(pause(ms, undefined, { signal }));
       }
     }
     return undefined;
@@ -297,7 +297,7 @@ function createHandling(
 }
 
 const mayPass = (error: unknown): boolean =>
-  error instanceof CatalogError && passing.has(error.code);
+  error instanceof CatalogError && transient.has(error.code);
 
 /** The content of a message, or why it cannot be read. */
 interface Content {
@@ -317,7 +317,8 @@ const bytesOf = ({ value }: KafkaMessage): Buffer => value ?? Buffer.alloc(0);
 const textOf = (key: Buffer | null): string => key?.toString("utf8") ?? "";
 
 /** Resolves at the end of a pause, also when it is aborted. */
-const quietly = (waiting: Promise<unknown>): Promise<unknown> => waiting.catch(() => undefined);
+const ignoringErrors = (waiting: Promise<unknown>): Promise<unknown> =>
+  waiting.catch(() => undefined);
 
 async function readOffsets(
   client: KafkaClient,
@@ -357,8 +358,8 @@ const KEPT_BYTES_MAX = 100_000;
 const ERROR_CHARACTERS_MAX = 10_000;
 
 /**
- * Sends rejected proposals with the cause to FailedMetadataChangeProposal_v1, at least once. Rejects with
- * errors of the driver; then the message may be sent or not.
+ * Sends rejected proposals with the cause to FailedMetadataChangeProposal_v1, at least once.
+ * Rejects with errors of the driver; then the message may be sent or not.
  */
 function createSendFailed(
   producer: Producer,

@@ -22,8 +22,8 @@ const LED_PAUSE_MS = 50;
 const MESSAGE_BYTES_DEFAULT = 1_048_588;
 
 /**
- * Maximum size of an event: the largest aspect value, its previous value, and the rest. Kafka's default
- * is a megabyte, and a larger event would block all later ones.
+ * Maximum size of an event: the largest aspect value, its previous value, and the rest. Kafka's
+ * default is a megabyte, and a larger event would block all later ones.
  */
 export const eventBytesMax = 2 * 17_000_000;
 
@@ -57,14 +57,14 @@ export async function ensureTopics(admin: Admin, wanted: readonly WantedTopic[])
       await create(settings);
     }
   }
-  await untilLed(
+  await awaitLeaders(
     admin,
     missing.map(({ topic }) => topic),
   );
 }
 
 /** Waits until all partitions have leaders: a new topic needs some time to reach all brokers. */
-async function untilLed(admin: Admin, topics: string[]): Promise<void> {
+async function awaitLeaders(admin: Admin, topics: string[]): Promise<void> {
   for (const end = Date.now() + LED_MS_MAX; ; await pause(LED_PAUSE_MS)) {
     try {
       const metadata = await admin.fetchTopicMetadata({ topics });

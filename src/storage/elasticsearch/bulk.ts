@@ -1,7 +1,7 @@
 /**
- * Writes documents in bulk requests of bounded number and size, a few at a time. The version of a
- * document is the position of its record: a retry, or another process, never overwrites a later
- * document by an earlier one.
+ * Writes documents in bulk requests of bounded size, a few of them concurrently. The external
+ * version of a document is the position of its record, so a retry or another process never
+ * overwrites a later document with an earlier one.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { CatalogError } from "../../core/errors.ts";
@@ -11,7 +11,7 @@ export interface BulkWrite {
   /** An alias for writing (names.ts). If it was removed, the write fails and creates no index. */
   readonly alias: string;
   readonly id: string;
-  /** A stored document with a higher version stays; undefined: the write always wins. */
+  /** The write is skipped if the stored version is higher; undefined: always overwrites. */
   readonly version?: number | undefined;
   /** JSON text; undefined: deletes the document. */
   readonly document?: string | undefined;
@@ -28,16 +28,16 @@ interface BulkFailure<W = BulkWrite> {
 interface BulkOutcome<W = BulkWrite> {
   /** Writes that were skipped, because the stored document is newer. */
   readonly skipped: readonly W[];
-  /** Documents that the server rejected, temporarily or for good. */
+  /** Documents that the server rejected, temporarily or permanently. */
   readonly failures: readonly BulkFailure<W>[];
 }
 
-/** Writes of one request: mostly a batch of the projector, bounded for the server's memory. */
+/** Maximum writes per request, to bound the server's memory. */
 const WRITES_MAX = 2_000;
 const CHARACTERS_MAX = 4_000_000;
 const REQUESTS_MAX = 2;
 /** Attempts for documents that a busy server rejects. */
-const TRIES_MAX = 3;
+const ATTEMPTS_MAX = 3;
 const PAUSE_MS = 200;
 
 /** Each id may occur once per alias, because requests are concurrent. */
@@ -48,48 +48,50 @@ export async function bulk<W extends BulkWrite>(
   const skipped: W[] = [];
   const failures: BulkFailure<W>[] = [];
   const chunks = chunked(writes);
-  async function lane(): Promise<void> {
-    for (const { writes: some, body } of chunks)
-      await send(server, some, body, { passed: skipped, failures });
+  async function sendChunks(): Promise<void> {
+    for (const { writes: chunk, body } of chunks)
+      await send(server, chunk, body, { skipped, failures });
   }
-  await allSettled(Array.from({ length: REQUESTS_MAX }, lane));
+  await allSettled(Array.from({ length: REQUESTS_MAX }, sendChunks));
   return { skipped, failures };
 }
 
 /**
- * Throws for the first failure, with the number of failures: `internal` for a document that the server
- * will never accept, otherwise `unavailable`.
+ * Throws for the first failure, with the number of failures: `internal` for a document that the
+ * server will never accept, otherwise `unavailable`.
  */
 export function throwFailures(failures: readonly BulkFailure[], view: string, where: string): void {
   const [first] = failures;
   if (first === undefined) return;
   const many = failures.length === 1 ? "a document" : `${failures.length} documents`;
-  const unfit = failures.every(
+  const isInvalidDocument = failures.every(
     ({ status, type }) => status === BAD_REQUEST && !INDEX_ERRORS.has(type),
   );
   throw new CatalogError(
-    unfit ? "internal" : "unavailable",
+    isInvalidDocument ? "internal" : "unavailable",
     `the view "${view}" could not be written: ${where} rejected ${many}, "${first.write.id}" because of: ${first.reason}`,
     {
       cause: first,
-      hint: blockHint(first.reason) ?? (unfit ? "The document is parked" : "The write is retried"),
+      hint:
+        blockHint(first.reason) ??
+        (isInvalidDocument ? "The document is parked" : "The write is retried"),
     },
   );
 }
 
-/** The writes of each request, and its text. Several senders share the iterator. */
+/** Yields the writes and the body of each request. Concurrent senders share the iterator. */
 function* chunked<W extends BulkWrite>(writes: Iterable<W>) {
-  let some: W[] = [];
+  let chunk: W[] = [];
   let body = "";
   for (const write of writes) {
-    some.push(write);
+    chunk.push(write);
     body += lineOf(write);
-    if (some.length < WRITES_MAX && body.length < CHARACTERS_MAX) continue;
-    yield { writes: some, body };
-    some = [];
+    if (chunk.length < WRITES_MAX && body.length < CHARACTERS_MAX) continue;
+    yield { writes: chunk, body };
+    chunk = [];
     body = "";
   }
-  if (some.length > 0) yield { writes: some, body };
+  if (chunk.length > 0) yield { writes: chunk, body };
 }
 
 function lineOf({ alias, id, version, document }: BulkWrite): string {
@@ -104,36 +106,36 @@ async function send<W extends BulkWrite>(
   server: SearchServer,
   writes: readonly W[],
   body: string,
-  { passed, failures }: { passed: W[]; failures: BulkFailure<W>[] },
+  { skipped, failures }: { skipped: W[]; failures: BulkFailure<W>[] },
 ): Promise<void> {
-  let left = writes;
+  let pending = writes;
   let text = body;
-  for (let tries = 1; ; tries++) {
-    const sent = left;
-    const answer = await request(server, text);
+  for (let attempt = 1; ; attempt++) {
+    const sent = pending;
+    const response = await request(server, text);
     const busy: W[] = [];
-    for (const [n, item] of answer.errors ? answer.items.entries() : []) {
+    for (const [n, item] of response.errors ? response.items.entries() : []) {
       const { status, error } = Object.values(item)[0] ?? {};
       const write = sent[n];
       if (error === undefined || status === undefined || write === undefined) continue;
-      if (status === VERSION_CONFLICT) passed.push(write);
-      else if (tries < TRIES_MAX && BUSY.has(status) && !isBlock(error)) busy.push(write);
+      if (status === VERSION_CONFLICT) skipped.push(write);
+      else if (attempt < ATTEMPTS_MAX && BUSY.has(status) && !isBlock(error)) busy.push(write);
       else failures.push({ write, status, type: error.type, reason: error.reason ?? error.type });
     }
     if (busy.length === 0) return;
-    await delay(PAUSE_MS * 2 ** tries);
-    left = busy;
+    await delay(PAUSE_MS * 2 ** attempt);
+    pending = busy;
     text = busy.map(lineOf).join("");
   }
 }
 
-interface Answer {
+interface BulkResponse {
   readonly errors: boolean;
   /** In the order of the request. */
-  readonly items: readonly Readonly<Record<string, AnswerItem>>[];
+  readonly items: readonly Readonly<Record<string, BulkResponseItem>>[];
 }
 
-interface AnswerItem {
+interface BulkResponseItem {
   readonly status?: number;
   readonly error?: { readonly type: string; readonly reason?: string };
 }
@@ -141,15 +143,15 @@ interface AnswerItem {
 const VERSION_CONFLICT = 409;
 /** The document is invalid for its index. */
 const BAD_REQUEST = 400;
-/** Errors with that status that concern the index, not the document. */
+/** Error types with the status 400 that concern the index, not the document. */
 const INDEX_ERRORS: ReadonlySet<string> = new Set(["index_closed_exception"]);
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
 const isBlock = ({ type }: { readonly type: string }): boolean =>
   type === "cluster_block_exception";
 
-const request = (server: SearchServer, bulkBody: string): Promise<Answer> =>
+const request = (server: SearchServer, bulkBody: string): Promise<BulkResponse> =>
   server.send("written", (client) =>
-    client.transport.request<Answer>({
+    client.transport.request<BulkResponse>({
       method: "POST",
       path: "/_bulk",
       querystring: {
@@ -160,7 +162,7 @@ const request = (server: SearchServer, bulkBody: string): Promise<Answer> =>
     }),
   );
 
-/** Waits for all requests before it rejects, so that none is in flight afterwards. */
+/** Rejects only after all requests have ended, so that none is in flight. */
 async function allSettled(work: readonly Promise<void>[]): Promise<void> {
   for (const result of await Promise.allSettled(work)) {
     if (result.status === "rejected") throw result.reason;

@@ -1,6 +1,7 @@
 /**
- * `annals check` for Elasticsearch and OpenSearch: the server answers, is the product that the address
- * names, and permits the requests of the catalog, which are tested on an index with a random name.
+ * `annals check` for Elasticsearch and OpenSearch. Checks that the server responds, that it is the
+ * product of the address's scheme, and that it permits the catalog's requests, on a temporary
+ * index.
  */
 import { randomUUID } from "node:crypto";
 import { errors } from "@elastic/elasticsearch";
@@ -14,14 +15,14 @@ const OLDEST = { elasticsearch: 8, opensearch: 2 } as const;
 type Product = SearchServer["product"];
 
 interface Identity {
-  /** Undefined for a server that does not state it. */
+  /** Undefined if the server does not report its product. */
   readonly product: Product | undefined;
   readonly version: string;
 }
 
 /**
- * Rejects `unavailable` when the server cannot be reached. Findings are sentences; an empty list means
- * that the server is usable.
+ * Rejects `unavailable` when the server cannot be reached. Findings are sentences; an empty list
+ * means that the server is usable.
  */
 export async function checkElasticsearch(
   address: ServerAddress,
@@ -30,15 +31,18 @@ export async function checkElasticsearch(
   const server = connect(address, asker);
   try {
     const is = await identify(server, address, asker);
-    const wrong = unfit(is, server, asker);
+    const wrong = serverFindings(is, server, asker);
     const findings =
       wrong === undefined
-        ? [...(await health(server, address.name)), ...(await tried(server, address.name))]
+        ? [...(await health(server, address.name)), ...(await trialFindings(server, address.name))]
         : [wrong];
     return { version: `${is.product ?? server.product} ${is.version}`, findings };
   } catch (error) {
     if (statusOf(error) !== FORBIDDEN) throw error;
-    return { version: "", findings: [mayNot("ask what the server is", server, address.name)] };
+    return {
+      version: "",
+      findings: [missingPermission("ask what the server is", server, address.name)],
+    };
   } finally {
     await server.close();
   }
@@ -47,7 +51,7 @@ export async function checkElasticsearch(
 const FORBIDDEN = 403;
 
 /** Problems of the server that make all further checks fail. */
-function unfit(
+function serverFindings(
   { product, version }: Identity,
   server: SearchServer,
   { setting }: ViewSetting,
@@ -104,11 +108,11 @@ async function identify(
 /** The server answered, accepted the credentials and rejected the request. */
 function isRejected(error: unknown): boolean {
   const status = statusOf(error);
-  return status !== undefined && status >= 400 && status < 500 && !ELSEWHERE.has(status);
+  return status !== undefined && status >= 400 && status < 500 && !NOT_PRODUCT_ERRORS.has(status);
 }
 
-/** Statuses of missing credentials and of a busy server. */
-const ELSEWHERE: ReadonlySet<number> = new Set([401, 429]);
+/** Statuses that say nothing about the product: missing credentials, busy server. */
+const NOT_PRODUCT_ERRORS: ReadonlySet<number> = new Set([401, 429]);
 
 async function identityOf(server: SearchServer): Promise<Identity> {
   const page = await firstPage(server);
@@ -146,7 +150,7 @@ async function firstPage(
 }
 
 /** The error of a missing permission, with the required rights. */
-const mayNot = (what: string, server: SearchServer, name: string): string =>
+const missingPermission = (what: string, server: SearchServer, name: string): string =>
   `The user may not ${what}: ${RIGHTS[server.product](name)}.`;
 
 const RIGHTS: Readonly<Record<Product, (name: string) => string>> = {
@@ -163,7 +167,8 @@ async function health(server: SearchServer, name: string): Promise<readonly stri
       if (statusOf(error) !== FORBIDDEN) throw error;
       return { status: FORBIDDEN };
     });
-  if (status === FORBIDDEN) return [mayNot("ask for the cluster's health", server, name)];
+  if (status === FORBIDDEN)
+    return [missingPermission("ask for the cluster's health", server, name)];
   if (status !== "red") return [];
   return [
     `${server.where} is red: some indices cannot be read or written. See its cluster health.`,
@@ -171,7 +176,7 @@ async function health(server: SearchServer, name: string): Promise<readonly stri
 }
 
 /** Creates an index, writes, searches, moves an alias, and drops the index. */
-async function tried(server: SearchServer, name: string): Promise<readonly string[]> {
+async function trialFindings(server: SearchServer, name: string): Promise<readonly string[]> {
   const index = `${name}.check.${randomUUID()}`;
   const [writing, reading] = [`${index}.w`, `${index}.r`];
   const steps: readonly (readonly [string, () => Promise<unknown>])[] = [
@@ -207,7 +212,7 @@ async function tried(server: SearchServer, name: string): Promise<readonly strin
       () => undefined,
       (error) =>
         statusOf(error) === FORBIDDEN && blockHint(textOf(error)) === undefined
-          ? mayNot(what, server, name)
+          ? missingPermission(what, server, name)
           : `The catalog could not ${what}: ${textOf(error)}.`,
     );
     if (finding === undefined) continue;

@@ -1,6 +1,6 @@
 /**
- * The client of Elasticsearch and OpenSearch servers. Requests end within a bounded time, and errors
- * become CatalogErrors. No message contains a password.
+ * The client of Elasticsearch and OpenSearch servers. Requests end within a bounded time, and
+ * errors become CatalogErrors. No message contains a password.
  *
  * `http(s)://` is Elasticsearch, `opensearch+http(s)://` OpenSearch, which the client would reject.
  */
@@ -16,9 +16,9 @@ export interface SearchServer {
   /** The product, host and port, as messages name them. */
   readonly where: string;
   /**
-   * Sends a request, and retries it after transient errors: it may arrive twice. Rejects `unavailable`
-   * when the server cannot be reached, rejects the request, or is full, also after `close`. `done`
-   * completes the message: "could not be read".
+   * Sends a request, with retries after transient errors, so it may arrive twice. Rejects
+   * `unavailable` if the server cannot be reached, rejects the request, or is full, and after
+   * `close`. `done`: completes the message, as in "could not be read".
    */
   send<T>(done: "opened" | "read" | "written", request: (client: Client) => Promise<T>): Promise<T>;
   /** May be called twice. */
@@ -32,7 +32,7 @@ export interface ViewSetting {
 }
 
 const CONNECT_MS_MAX = 5_000;
-/** A bulk request to a busy cluster takes seconds; longer requests have failed. */
+/** Request timeout: a bulk request to a busy cluster takes seconds. */
 const REQUEST_MS_MAX = 30_000;
 /** Maximum number of attempts of a request with transient errors, and their total duration. */
 const TRIES_MAX = 3;
@@ -80,7 +80,7 @@ export function connect(address: Pick<ServerAddress, "url" | "certificates">, as
   return server;
 }
 
-/** The status that the server answered an error with; undefined for any other error. */
+/** The HTTP status of an error response; undefined for other errors. */
 export function statusOf(error: unknown): number | undefined {
   if (error instanceof CatalogError) return statusOf(error.cause);
   return error instanceof errors.ResponseError ? error.statusCode : undefined;

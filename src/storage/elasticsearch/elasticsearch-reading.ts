@@ -1,6 +1,6 @@
 /**
- * A view in Elasticsearch, opened for reading; it may be created later. The first read connects, and
- * checks that this release can read the view.
+ * A view in Elasticsearch, opened for reading. The view need not exist yet. The first read connects
+ * and checks that this release can read the view.
  */
 import type { Client } from "@elastic/elasticsearch";
 import type { ServerAddress } from "../view-origin.ts";
@@ -17,9 +17,11 @@ import {
 export interface ElasticsearchReading<Kept> {
   readonly server: SearchServer;
   readonly names: ViewNames;
-  /** As SearchServer.ask; rejects `unavailable` for a view of another release. */
-  ask<T>(request: (client: Client) => Promise<T>): Promise<T>;
-  /** As `ask`: a search, together with other searches of the same iteration of the event loop. */
+  /** As SearchServer.send; rejects `unavailable` for a view of another release. */
+  send<T>(request: (client: Client) => Promise<T>): Promise<T>;
+  /**
+   * As `send`, for a search. Batches the searches of one iteration of the event loop (_msearch).
+   */
   readonly search: Search;
   /** The current state of the view; undefined when there is none. */
   state(): Promise<StoredViewState<Kept> | undefined>;
@@ -57,7 +59,7 @@ export function openElasticsearchReading<Kept>(
     return found.state;
   }
 
-  async function ask<T>(request: (client: Client) => Promise<T>): Promise<T> {
+  async function send<T>(request: (client: Client) => Promise<T>): Promise<T> {
     if (!checked) await state();
     for (let tries = 1; ; tries++) {
       try {
@@ -72,8 +74,8 @@ export function openElasticsearchReading<Kept>(
     server,
     names: namesOf(address.name, shape.view),
     state,
-    ask,
-    search: createMultiSearch(ask),
+    send,
+    search: createMultiSearch(send),
     close: () => server.close(),
   };
 }

@@ -40,7 +40,7 @@ interface RowQueries<Source extends { readonly urn: string }, Kept> {
   readonly sort: readonly (keyof Source & string)[];
   /** Fields of the source to read. */
   readonly fields: readonly (keyof Source & string)[];
-  /** Documents that readers do not see any more. */
+  /** Queries for stored documents that readers filter out. */
   hidden?(kept: Kept, indexOf: (partition: string) => string): readonly Query[];
   /** Named queries: each document has the names of those that it matches. */
   marks?(urns: readonly string[]): readonly Query[];
@@ -57,8 +57,8 @@ const ANSWER_BYTES_MAX = 128 * 1024 * 1024;
 const ROWS_MAX = 10_000;
 /** Maximum number of attempts when the generation is swapped during a read. */
 const TRIES_MAX = 6;
-/** Counts and faults are reported when two reads in a row agree. */
-const STEADY = { triesMax: 3, afterMs: 50 };
+/** Retries of counts until two consecutive reads are equal. */
+const STABLE_READ = { triesMax: 3, afterMs: 50 };
 const FAULTS = { looksMax: 5, afterMs: 250 };
 
 /** Connects with the first read. A missing view has no rows. */
@@ -79,7 +79,7 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
   const fitting = createAdaptivePageSize(URNS_MAX);
   const find = () => reading.state();
 
-  /** Both states show the same documents: same generation, same hidden documents. */
+  /** True if both states have the same generation and the same hidden documents. */
   const showsSameDocuments = (
     state: StoredViewState<Kept>,
     later: StoredViewState<Kept> | undefined,
@@ -98,23 +98,23 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
     }
   }
 
-  /** Faults of the aliases: documents that readers miss or see twice. */
+  /** Faults of the aliases, through which readers miss documents or find them twice. */
   async function aliasFaults(state: StoredViewState<Kept>): Promise<readonly string[]> {
     const all = await generations.list();
     const own = all.filter(({ generation }) => generation === state.generation);
-    const there = new Set(own.map(({ partition }) => partition));
+    const existing = new Set(own.map(({ partition }) => partition));
     const fault = (what: string) => (one: { readonly index: string }) => `${what} "${one.index}"`;
-    const shown = (partition: string) => shape.visible?.(partition, state.kept) !== undefined;
-    const gone = state.places
-      .filter((partition) => !there.has(partition))
+    const isFiltered = (partition: string) => shape.visible?.(partition, state.kept) !== undefined;
+    const missing = state.places
+      .filter((partition) => !existing.has(partition))
       .map((partition) => `the index of "${partition}" is missing`);
     // The aliases of readers do not point to a staging generation yet.
-    if (staged !== undefined) return gone;
+    if (staged !== undefined) return missing;
     return [
-      ...gone,
+      ...missing,
       ...own.filter(({ live }) => !live).map(fault("no alias points to the index")),
       ...own
-        .filter(({ live, filtered, partition }) => live && filtered !== shown(partition))
+        .filter(({ live, filtered, partition }) => live && filtered !== isFiltered(partition))
         .map(fault("the alias has the wrong filter for the index")),
       ...all
         .filter(({ live, generation }) => live && generation !== state.generation)
@@ -135,16 +135,16 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
 
     async count() {
       let position: Position = START;
-      for (let tries = 0; tries < STEADY.triesMax; tries++) {
+      for (let tries = 0; tries < STABLE_READ.triesMax; tries++) {
         const before = await find();
         if (before === undefined) return { position: START, rows: 0 };
         const rows = await documents.count(before);
-        await pause(STEADY.afterMs);
+        await pause(STABLE_READ.afterMs);
         const again = await documents.count(before);
         const after = await find();
         position = before.position;
-        const stood = after?.position === position && showsSameDocuments(before, after);
-        if (stood && rows === again) return { position, rows };
+        const unmoved = after?.position === position && showsSameDocuments(before, after);
+        if (unmoved && rows === again) return { position, rows };
       }
       return { position, rows: undefined };
     },
@@ -165,12 +165,12 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
 
     async faults() {
       let found: readonly string[] = [];
-      for (let looks = 0; looks < FAULTS.looksMax; looks++) {
-        // A change in progress looks like a fault until it is done.
-        if (looks > 0) await pause(FAULTS.afterMs);
+      for (let attempts = 0; attempts < FAULTS.looksMax; attempts++) {
+        // An alias change in progress is not a fault: lists the aliases again.
+        if (attempts > 0) await pause(FAULTS.afterMs);
         const state = await find();
         const now = state === undefined ? [] : await aliasFaults(state);
-        found = looks === 0 ? now : found.filter((one) => now.includes(one));
+        found = attempts === 0 ? now : found.filter((one) => now.includes(one));
         if (found.length === 0) return [];
       }
       return found;
@@ -181,7 +181,7 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
 }
 
 function createDocuments<Source extends { readonly urn: string }, Kept>(
-  { ask, names }: ElasticsearchReading<Kept>,
+  { send: ask, names }: ElasticsearchReading<Kept>,
   queries: RowQueries<Source, Kept>,
 ) {
   const hidden = ({ generation, kept }: StoredViewState<Kept>): readonly Query[] =>
@@ -217,7 +217,7 @@ function createDocuments<Source extends { readonly urn: string }, Kept>(
     }));
   }
 
-  /** Pages that are bounded in number and about in bytes, however large the documents are. */
+  /** Pages with a bounded number of documents, and roughly bounded bytes. */
   async function* pages(state: StoredViewState<Kept>, query: Query, first: number) {
     let size = first;
     let after: Sorted | undefined;
@@ -314,7 +314,7 @@ interface Hit<Source> {
   readonly found: FoundDocument<Source>;
 }
 
-/** Drops hits with the sort values of the last one: the next page reads all of these. */
+/** Drops the hits that tie with the last one: the next page reads all of them. */
 function withoutTies<Source>(hits: readonly Hit<Source>[]): readonly Hit<Source>[] {
   const last = JSON.stringify(hits.at(-1)?.sorted);
   const first = hits.findIndex(({ sorted }) => JSON.stringify(sorted) === last);

@@ -2,8 +2,8 @@
  * A view in Elasticsearch, opened for writing: metadata and documents of its sinks, with a cache of
  * the metadata.
  *
- * With `bulk` a staging generation is built; the metadata of the live one stay unchanged until
- * `close`. The next build removes the indices of an interrupted one.
+ * With `bulk`, builds a staging generation; the metadata of the live generation stay unchanged
+ * until `close`. The next build removes the indices of an interrupted build.
  */
 import type { estypes } from "@elastic/elasticsearch";
 import { CatalogError } from "../../core/errors.ts";
@@ -36,10 +36,10 @@ export interface ElasticsearchView<Kept> {
   /** Reads the checkpoint from the server; empties a view whose indices are missing. */
   position(): Promise<Position>;
   /**
-   * Writes documents, each id once per partition, and makes them searchable (in a staging generation:
-   * `refresh` does). Resolves with the writes that were skipped because the stored document is newer.
-   * Rejects `unavailable` when a document is rejected, `conflict` when an index was removed: the view
-   * is then emptied.
+   * Writes documents, each id once per partition, and makes them searchable (in a staging
+   * generation: `refresh` does). Resolves with the writes that were skipped because the stored
+   * document is newer. Rejects `unavailable` when a document is rejected, `conflict` when an index
+   * was removed: the view is then emptied.
    */
   write(writes: Iterable<PartitionWrite>): Promise<readonly PartitionWrite[]>;
   /** Maps fields of an index before a document has them. */
@@ -48,7 +48,9 @@ export interface ElasticsearchView<Kept> {
   refresh(): Promise<void>;
   /** Sets the filters of readers for these partitions from `kept` (ViewShape.visible). */
   show(partitions: Iterable<string>, kept: Kept): Promise<void>;
-  /** Compare and set. Rejects `conflict` when another projector was faster. */
+  /**
+   * Updates the state by compare-and-set. Rejects `conflict` if another projector has changed it.
+   */
   move(to: Partial<Pick<StoredViewState<Kept>, "position" | "record" | "kept">>): Promise<void>;
   /** The name of the record at the checkpoint, as the server has it. */
   lastRecord(): Promise<string | undefined>;
@@ -109,11 +111,11 @@ function partsOf<Kept>(shape: ViewShape<Kept>, view: ServerView, server: SearchS
 
 function viewOf<Kept>(
   parts: Parts<Kept>,
-  standing: Generation<Kept>,
+  current: Generation<Kept>,
   view: ServerView,
 ): ElasticsearchView<Kept> {
   const { server, names, generations, shape } = parts;
-  /** Parts with an index, by generation, in addition to those in the metadata. */
+  /** Partitions with an index, by generation, that are not in the metadata yet. */
   const made = new Map<number, Set<string>>();
   let closed = false;
 
@@ -123,7 +125,7 @@ function viewOf<Kept>(
     const missing = [...wanted].filter((partition) => !there.has(partition));
     await Promise.all(
       missing.map((partition) =>
-        generations.make(generation, partition, standing.live ? { kept } : undefined),
+        generations.make(generation, partition, current.live ? { kept } : undefined),
       ),
     );
     made.clear();
@@ -132,15 +134,15 @@ function viewOf<Kept>(
 
   async function stateNow(): Promise<StoredViewState<Kept>> {
     if (closed) throw new CatalogError("unavailable", `the view "${shape.view}" is closed`);
-    return standing.state();
+    return current.state();
   }
 
   return {
     server,
     names,
     state: stateNow,
-    position: async () => (await standing.ask()).position,
-    lastRecord: async () => (await standing.ask()).record,
+    position: async () => (await current.ask()).position,
+    lastRecord: async () => (await current.ask()).record,
     async write(writes) {
       const all = [...writes];
       if (all.length === 0) return [];
@@ -152,10 +154,10 @@ function viewOf<Kept>(
       const { skipped, failures } = await bulk(server, aliased(all, aliases));
       if (failures.some(({ type }) => type === "index_not_found_exception")) {
         made.clear();
-        await standing.onIndexLost();
+        await current.onIndexLost();
       }
       throwFailures(failures, shape.view, server.where);
-      if (standing.live) await generations.refresh(state.generation, aliases.keys());
+      if (current.live) await generations.refresh(state.generation, aliases.keys());
       return skipped;
     },
     async map(partition, properties) {
@@ -173,7 +175,7 @@ function viewOf<Kept>(
       await generations.refresh((await stateNow()).generation);
     },
     async show(partitions, kept) {
-      if (!standing.live) return;
+      if (!current.live) return;
       const { generation } = await stateNow();
       const wanted = new Set(partitions);
       const there = (await generations.list())
@@ -184,12 +186,12 @@ function viewOf<Kept>(
     async move(to) {
       const state = await stateNow();
       const places = new Set([...state.places, ...(made.get(state.generation) ?? [])]);
-      await standing.change({ ...state, ...to, places: [...places] });
+      await current.change({ ...state, ...to, places: [...places] });
     },
     async reset() {
       const { generation, model, log } = await stateNow();
       const own = ownModel(view) ?? model;
-      await standing.change({ ...emptyState(shape, generation + 1), model: own, log });
+      await current.change({ ...emptyState(shape, generation + 1), model: own, log });
       await generations.drop((one) => one.generation === generation);
     },
     async staged() {
@@ -197,12 +199,12 @@ function viewOf<Kept>(
       await generations.refresh(state.generation);
       return state;
     },
-    publish: (head) => standing.publish(head),
+    publish: (head) => current.publish(head),
     async close(outcome) {
       if (closed) return;
       closed = true;
       try {
-        await standing.end(outcome);
+        await current.end(outcome);
       } finally {
         await server.close();
       }
@@ -210,7 +212,7 @@ function viewOf<Kept>(
   };
 }
 
-/** Undefined for a standby, which does not change the model of the view. */
+/** The model of this writer; undefined for a standby, which does not change the view's model. */
 const ownModel = ({ model, standby }: ServerView): string | undefined =>
   standby ? undefined : model;
 
@@ -234,7 +236,7 @@ async function openLive<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Gen
     known = await metadata.replace(from, to);
   }
 
-  /** Adds this writer's model to those that the view is built with. */
+  /** Sets the model that results from a write with this writer's model. */
   const withModel = (to: StoredViewState<Kept>): StoredViewState<Kept> => ({
     ...to,
     model: modelAfter(to.model, ownModel(view)),
@@ -248,23 +250,23 @@ async function openLive<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Gen
     await generations.drop((one) => one.generation === generation);
   }
 
-  /** Completes an interrupted change, and undoes a change by a projector that was behind. */
+  /** Completes an interrupted change, and reverts a change by a projector that was behind. */
   async function complete({ generation, kept }: StoredViewState<Kept>, all: readonly ViewIndex[]) {
     // The content of filters is not compared: filters are set again.
-    const led = ({ generation: of, partition, live, filtered }: ViewIndex) =>
+    const hasReaderAliases = ({ generation: of, partition, live, filtered }: ViewIndex) =>
       live === (of === generation) && !filtered && shape.visible?.(partition, kept) === undefined;
-    if (!all.every(led)) await generations.swapAliases(generation, kept);
+    if (!all.every(hasReaderAliases)) await generations.swapAliases(generation, kept);
     if (all.some((one) => one.generation < generation)) {
       await generations.drop((one) => one.generation < generation);
     }
   }
 
   async function ask(): Promise<FoundState<Kept>> {
-    const astray = known === undefined;
+    const inconsistent = known === undefined;
     const found = (await metadata.find()) ?? (await begin());
     checkVersion(shape, found.state);
     known = found;
-    if (astray) {
+    if (inconsistent) {
       const all = view.standby ? undefined : await generations.list();
       // A standby repairs nothing.
       if (all !== undefined && isWhole(found.state, all)) await complete(found.state, all);
@@ -275,13 +277,13 @@ async function openLive<Kept>(parts: Parts<Kept>, view: ServerView): Promise<Gen
   }
 
   await ask();
-  await takeOrigin();
+  await claimOrigin();
 
   /** As for views in files (storage/sqlite/sqlite-view.ts). */
-  async function takeOrigin(): Promise<void> {
+  async function claimOrigin(): Promise<void> {
     const { state } = known ?? (await ask());
     const verdict = compareOrigin(state, view);
-    // A process that only watches the view does not change its origin.
+    // A standby does not change the origin.
     if (verdict === "ahead" || view.standby) return;
     const origin = { model: view.model ?? state.model, log: view.log?.id ?? state.log };
     const kept = { model: state.model ?? origin.model, log: origin.log };
@@ -339,7 +341,7 @@ async function openStaging<Kept>(parts: Parts<Kept>, view: ServerView): Promise<
   const origin = { model: view.model ?? null, log: view.log?.id ?? null };
   let state = { ...emptyState(shape, last + 1), ...origin };
 
-  /** Makes this the live generation, whatever the metadata contain by then. */
+  /** Makes this the live generation; retries if the metadata change meanwhile. */
   async function take(): Promise<void> {
     for (let tries = 1; ; tries++) {
       const found = await metadata.find();
@@ -369,7 +371,7 @@ async function openStaging<Kept>(parts: Parts<Kept>, view: ServerView): Promise<
   return {
     live: false,
     state: async () => state,
-    // Sends a request, too, so that a closed view or an unavailable server is reported.
+    // Sends a request, so that a closed view or an unavailable server is reported.
     async ask() {
       await metadata.find();
       return state;

@@ -1,6 +1,6 @@
 /**
- * The indices of the generations of a view: creates them when they are needed, moves the aliases of
- * readers to them at once, and drops them.
+ * The indices of the generations of a view: creates them on demand, moves the aliases of readers to
+ * them atomically, and drops them.
  */
 import type { estypes } from "@elastic/elasticsearch";
 import { CatalogError } from "../../core/errors.ts";
@@ -12,9 +12,9 @@ export interface ViewIndex {
   readonly index: string;
   readonly generation: number;
   readonly partition: string;
-  /** An alias of readers points to it. */
+  /** True if an alias of readers points to the index. */
   readonly live: boolean;
-  /** That alias has a filter. */
+  /** True if that alias has a filter. */
   readonly filtered: boolean;
 }
 

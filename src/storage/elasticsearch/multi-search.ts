@@ -1,6 +1,6 @@
 /**
- * Joins concurrent searches: those of one iteration of the event loop are one request. A search that fails
- * in it is repeated alone, so that it has the retries and errors of a single search.
+ * Batches concurrent searches: those of one iteration of the event loop are one _msearch request. A
+ * failed search is repeated alone, with the retries and errors of a single search.
  */
 import type { Client, estypes } from "@elastic/elasticsearch";
 import { batching } from "../batching.ts";
@@ -60,7 +60,7 @@ export function createMultiSearch(ask: Ask): Search {
 
 type Response = estypes.SearchResponse;
 
-/** The options of a search, which stand beside its body. */
+/** Splits a search into the header and the body of an _msearch item. */
 function partsOf({
   index,
   ignore_unavailable,

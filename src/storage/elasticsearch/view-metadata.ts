@@ -2,12 +2,12 @@
  * The metadata of a view in Elasticsearch: its checkpoint and its generations.
  *
  * One document per view has the checkpoint and the number of the live generation. It is changed by
- * compare and set, so a second projector gets a conflict and reads it again. It is written after the
- * documents that it covers are searchable.
+ * compare and set, so a second projector gets a conflict and reads it again. It is written after
+ * the documents that it covers are searchable.
  *
- * Readers use aliases, which move from one generation to the next atomically. The metadata is updated
- * after the aliases, and the old indices are deleted last; the next writer completes an interrupted
- * change.
+ * Readers use aliases, which move from one generation to the next atomically. The metadata is
+ * updated after the aliases, and the old indices are deleted last; the next writer completes an
+ * interrupted change.
  */
 import { randomUUID } from "node:crypto";
 import type { estypes } from "@elastic/elasticsearch";
@@ -26,7 +26,7 @@ export interface ViewShape<Kept> {
   readonly empty: Kept;
   /** Mappings and settings of an index. */
   readonly index: Pick<estypes.IndicesCreateRequest, "mappings" | "settings">;
-  /** Documents of a partition that readers see; undefined: all. */
+  /** The filter of readers on a partition; undefined: none. */
   readonly visible?:
     | ((partition: string, kept: Kept) => estypes.QueryDslQueryContainer | undefined)
     | undefined;
@@ -57,7 +57,7 @@ export interface FoundState<Kept> {
 export interface ViewMetadata<Kept> {
   /** Undefined if the view has no metadata. */
   find(): Promise<FoundState<Kept> | undefined>;
-  /** For a view without metadata. Returns those of another writer if it was faster. */
+  /** Creates the metadata. If another writer has created them first, returns these. */
   create(state: StoredViewState<Kept>): Promise<FoundState<Kept>>;
   /** Rejects `conflict` if they have changed since `found` was read. */
   replace(found: FoundState<Kept>, state: StoredViewState<Kept>): Promise<FoundState<Kept>>;

@@ -1,16 +1,19 @@
 /**
- * Closes the connection that writes a file in WAL mode, and keeps the -wal (emptied) and -shm files. A
- * full disk has no space to create the -shm again (32 KiB), and without it the file cannot be opened.
+ * Closes the connection that writes a file in WAL mode, and keeps the -wal (emptied) and -shm
+ * files. A full disk has no space to create the -shm again (32 KiB), and without it the file cannot
+ * be opened.
  *
  * SQLite deletes both when the last connection closes, unless that one is read-only. So a read-only
  * connection is closed last.
  */
 import { DatabaseSync } from "node:sqlite";
 
-/** How long a reading connection may delay the checkpoint. */
+/** Maximum wait of the checkpoint for readers. */
 const BUSY_MS_MAX = 100;
 
-/** Does not throw if the checkpoint fails: the transactions stay in the -wal, for the next start. */
+/**
+ * Does not throw if the checkpoint fails: the transactions stay in the -wal, for the next start.
+ */
 export function closeWriter(database: DatabaseSync, path: string): void {
   let last: DatabaseSync | undefined;
   try {

@@ -3,8 +3,8 @@
  *
  * While a service runs, readers and the writer have the file open, and SQLite must never combine a
  * file with the write-ahead log of another. The staging generation is therefore built in a file of
- * another name (`<view>.sqlite.1` and `.2` alternate), and a rename of a symbolic link makes it live
- * atomically. The view always opens one generation with its own log.
+ * another name (`<view>.sqlite.1` and `.2` alternate), and a rename of a symbolic link makes it
+ * live atomically. The view always opens one generation with its own log.
  */
 import {
   closeSync,
@@ -52,8 +52,8 @@ const names = (path: string): readonly [string, string] => [`${path}.1`, `${path
 const linkOf = (path: string): string => `${path}.link`;
 
 /**
- * Makes the staging generation live, which must be durable and may be open. Returns the files of the
- * old one. Throws `unavailable` on a file system without symbolic links.
+ * Makes the staging generation live, which must be durable and may be open. Returns the files of
+ * the old one. Throws `unavailable` on a file system without symbolic links.
  */
 export function makeStagingLive(path: string): readonly string[] {
   const next = stagingPath(path);
@@ -82,7 +82,8 @@ export function removeLeftovers(path: string): void {
 }
 
 /**
- * Renames the file of an unreadable view to `.damaged`, for analysis. Replaces an earlier such file.
+ * Renames the file of an unreadable view to `.damaged`, for analysis. Replaces an earlier such
+ * file.
  */
 export function renameDamaged(path: string): void {
   const damaged = `${path}.damaged`;
@@ -94,8 +95,9 @@ export function renameDamaged(path: string): void {
 }
 
 /**
- * Replaces a database that is not open by another. The old one is removed first, because its
- * write-ahead log must never meet the new file. After a crash in between the view is rebuilt.
+ * Replaces a closed database by another one. Removes the old one first, because SQLite must never
+ * apply its write-ahead log to the new file. After a crash between the two steps, the view is
+ * rebuilt.
  */
 export function replaceFile(path: string, by: string): void {
   withoutWriteAheadLog(by);
@@ -107,7 +109,9 @@ export function replaceFile(path: string, by: string): void {
   removeLeftovers(path);
 }
 
-/** Moves the write-ahead log of a closed database into its file, which can then be renamed alone. */
+/**
+ * Moves the write-ahead log of a closed database into its file, which can then be renamed alone.
+ */
 function withoutWriteAheadLog(path: string): void {
   const db = new DatabaseSync(path);
   try {

@@ -1,6 +1,6 @@
 /**
- * Prepared statements with typed rows. The type stands beside the columns of the query, and SQLite does
- * not check it. The statement is the driver's own, without a wrapper.
+ * Prepared statements with typed rows. The caller declares the row type next to the columns of the
+ * query; SQLite does not check it. Returns the driver's statement without a wrapper.
  */
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 

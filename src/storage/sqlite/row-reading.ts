@@ -19,7 +19,7 @@ export interface RowQueries {
   begin?(): void;
 }
 
-/** Small: reads follow the order of urns and seldom hit a page twice. */
+/** A small cache: reads are in the order of urns and rarely reuse a page. */
 const CACHE_KIB = 16 * 1024;
 /** Rows in memory at a time: a read ends with the entity that exceeds them. */
 const ROWS_MAX = 10_000;
@@ -88,7 +88,10 @@ export function openSqliteViewRows(
 
 const FILE_FAULTS_MAX = 10;
 
-/** Faults that SQLite finds in the pages of the file, and entries of indexes that differ from their tables. */
+/**
+ * Faults that SQLite finds in the pages of the file, and entries of indexes that differ from their
+ * tables.
+ */
 function fileFaults(db: DatabaseSync): readonly string[] {
   const found = db.prepare(`PRAGMA integrity_check(${FILE_FAULTS_MAX})`).all();
   return found

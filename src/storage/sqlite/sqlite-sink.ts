@@ -17,7 +17,7 @@ export interface SqliteWriter<W> {
 
 export function createSqliteSink<W>(view: SqliteView, writer: SqliteWriter<W>): Sink<W> {
   /** Restores are part of an open transaction. */
-  let together = false;
+  let inOpenTransaction = false;
 
   /** Clears the cache before the restore, and after one that was rolled back. */
   async function clearingCache(write: () => Promise<void>): Promise<void> {
@@ -42,15 +42,15 @@ export function createSqliteSink<W>(view: SqliteView, writer: SqliteWriter<W>): 
     },
     restore(urn, writes) {
       const restore = () => writer.restore(urn, writes);
-      return together ? restore() : clearingCache(restore);
+      return inOpenTransaction ? restore() : clearingCache(restore);
     },
     inTransaction: (work) =>
       clearingCache(async () => {
-        together = true;
+        inOpenTransaction = true;
         try {
           await work();
         } finally {
-          together = false;
+          inOpenTransaction = false;
         }
       }),
     position: async () => view.position(),

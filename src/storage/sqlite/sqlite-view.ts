@@ -2,16 +2,16 @@
  * A view in a SQLite file: the file, its metadata and its checkpoint.
  *
  * The writer commits rows and checkpoint in one transaction and skips writes at or below the
- * checkpoint, so records that are applied twice change nothing. A lost transaction (with WAL mode and
- * synchronous=NORMAL, a power cut may lose the last ones) loses its checkpoint, too, and the log is
- * read again from there.
+ * checkpoint, so records that are applied twice change nothing. A lost transaction (with WAL mode
+ * and synchronous=NORMAL, a power cut may lose the last ones) loses its checkpoint, too, and the
+ * log is read again from there.
  *
  * With `bulk` a staging generation is built in a file without journal; `close` makes it durable and
- * live. A crash before that leaves the live generation. With `next` it is built in a file that becomes
- * live while both are open (generations.ts).
+ * live. A crash before that leaves the live generation. With `next` it is built in a file that
+ * becomes live while both are open (generations.ts).
  *
- * A file that cannot be opened, or lacks a table, a column or an index, is renamed to `.damaged`; one
- * of an older release is deleted. The view is then built again from the log.
+ * A file that cannot be opened, or lacks a table, a column or an index, is renamed to `.damaged`;
+ * one of an older release is deleted. The view is then built again from the log.
  */
 import { existsSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
@@ -52,11 +52,12 @@ export interface SqliteView {
   /** The name of the record at the checkpoint. */
   record(): string | undefined;
   /**
-   * Runs `write` and stores the checkpoint with the name of its record, in one transaction. `write` gets
-   * the previous checkpoint and must skip writes at or below it. When it throws, nothing has changed.
+   * Runs `write` and stores the checkpoint with the name of its record, in one transaction. `write`
+   * gets the previous checkpoint and must skip writes at or below it. When it throws, nothing has
+   * changed.
    */
   commit(upTo: Position, write: (checkpoint: Position) => void, record?: string): void;
-  /** One transaction that leaves the checkpoint where it is. */
+  /** Runs `write` in a transaction without moving the checkpoint. */
   amend(write: () => void | Promise<void>): Promise<void>;
   /** Empties the view and begins the next generation. */
   reset(): void;
@@ -67,11 +68,14 @@ export interface SqliteView {
 /** Half as many levels and page writes as the default of 4,096 once a view has a million rows. */
 const PAGE_BYTES = 8_192;
 const CACHE_KIB = 64 * 1024;
-/** Pages in the write-ahead log that start a checkpoint: 32 MB, so that hot pages are rewritten seldom. */
+/**
+ * Pages in the write-ahead log that start a checkpoint: 32 MB, so that hot pages are rewritten
+ * seldom.
+ */
 const WAL_PAGES_MAX = 4_000;
 /** The WAL file is cut to this size after a checkpoint, should a reader have held it open. */
 const WAL_BYTES_MAX = 64 * 1024 * 1024;
-/** Another connection's lock is over within milliseconds; longer means a second process. */
+/** Locks of this process last milliseconds; a longer one belongs to a second process. */
 const BUSY_TIMEOUT_MS = 5_000;
 
 const METADATA = `
@@ -86,7 +90,10 @@ CREATE TABLE view (
 ) STRICT;
 `;
 
-/** Opens a view for writing, and creates the file if it is missing. There may be one writer at a time. */
+/**
+ * Opens a view for writing, and creates the file if it is missing. There may be one writer at a
+ * time.
+ */
 export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
   const beside = `${file.path}.regrown`;
   const path = file.next ? stagingPath(file.path) : file.bulk ? beside : file.path;
@@ -115,7 +122,7 @@ export function openSqliteView(schema: ViewSchema, file: ViewFile): SqliteView {
         write();
         db.exec("COMMIT");
       } catch (error) {
-        // A full disk or the like ends the transaction by itself.
+        // SQLite itself rolls back after some errors, such as a full disk.
         if (db.isTransaction) db.exec("ROLLBACK");
         throw error;
       }
@@ -191,11 +198,11 @@ export function openSqliteViewReader(schema: ViewSchema, path: string): Database
     try {
       db = openReader(schema, path);
     } catch (error) {
-      // It may have been taken away while it was being opened.
+      // Retries if another generation became live during the open.
       if (liveFile(path) === file) throw error;
       continue;
     }
-    // Its log may have been gone already, if another generation was put in place meanwhile.
+    // Retries if another generation became live: the write-ahead log may already be deleted.
     if (liveFile(path) === file) return db;
     db.close();
   }
@@ -287,7 +294,7 @@ function open(path: string, bulk: boolean, schema: ViewSchema, file: ViewFile): 
     checkVersion(db, schema, file.log?.head);
     if (!bulk && file.next !== true) checkTables(db, schema);
     touchTables(db);
-    takeOrigin(db, schema, file);
+    claimOrigin(db, schema, file);
     return db;
   } catch (error) {
     db.close();
@@ -296,11 +303,11 @@ function open(path: string, bulk: boolean, schema: ViewSchema, file: ViewFile): 
 }
 
 /**
- * Empties a view that was built from another model or log, and stores the origin. A view beyond the end
- * of its log is kept: the log may be lost, and the view is its only copy. The projector then does
- * not start.
+ * Empties a view that was built from another model or log, and stores the origin. Keeps a view
+ * whose position is after the end of its log: the log may have lost records, and the view is the
+ * only copy. The projector then does not start.
  */
-function takeOrigin(db: DatabaseSync, schema: ViewSchema, file: ViewFile) {
+function claimOrigin(db: DatabaseSync, schema: ViewSchema, file: ViewFile) {
   const { model, log } = file;
   const columns = db.prepare("SELECT name FROM pragma_table_info('view')").all();
   db.exec("BEGIN IMMEDIATE");

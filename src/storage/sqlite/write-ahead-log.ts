@@ -1,7 +1,7 @@
 /**
- * Reads SQLite's write-ahead log (https://sqlite.org/fileformat2.html#the_write_ahead_log): a header,
- * and frames of a header and a page each. Current frames have the salt of the header; the last frame of
- * a transaction has the number of pages of the database, the others have zero.
+ * Reads SQLite's write-ahead log (https://sqlite.org/fileformat2.html#the_write_ahead_log): a
+ * header, and frames of a header and a page each. Current frames have the salt of the header; the
+ * last frame of a transaction has the number of pages of the database, the others have zero.
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 
@@ -9,11 +9,11 @@ const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
 /**
- * Offset from which SQLite ignores durable frames; undefined if there is no evidence of such. SQLite
- * ends a log at the first frame whose checksum does not follow from the frame before. After it may lie
- * the rest of a transaction that a power cut has torn or that was rolled back; no frame continues the
- * checksums of such a rest. If a transaction continues those of another one, both were durable, and the
- * frames before them are damaged.
+ * Offset from which SQLite ignores durable frames; undefined without evidence of ignored frames.
+ * SQLite ends the log at the first frame whose checksum does not continue that of the previous
+ * frame. The rest of a torn or rolled-back transaction may follow; no later frame continues its
+ * checksums. If a later transaction does continue the checksums of another one, both were durable,
+ * and the frames before them are damaged.
  */
 export const damagedFrom = (path: string): number | undefined => inspectWal(path).damaged;
 
@@ -21,9 +21,9 @@ interface WalFindings {
   /** As damagedFrom returns it. */
   readonly damaged?: number | undefined;
   /**
-   * Offset of an incomplete last transaction; undefined if there is none, or if there is damage. SQLite
-   * discards these bytes. They are a write in progress when the process ended, or a damaged last
-   * transaction: the two cannot be distinguished.
+   * Offset of an incomplete last transaction; undefined if there is none, or if there is damage.
+   * SQLite discards these bytes. They are a write in progress when the process ended, or a damaged
+   * last transaction: the two cannot be distinguished.
    */
   readonly unfinished?: number | undefined;
 }

@@ -1,11 +1,11 @@
 /**
- * The reader of the graph in SQLite, with its own connection. A page of neighbours is one snapshot; a
- * step from many nodes is read in slices, between which it yields to other requests.
+ * The reader of the graph in SQLite, with its own connection. A page of neighbours is one snapshot;
+ * a step from many nodes is read in slices, between which it yields to other requests.
  */
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { CatalogError } from "../../../core/errors.ts";
 import { appendAll } from "../../../lib/lists.ts";
-import { sliced } from "../../../storage/batching.ts";
+import { timeSliced } from "../../../storage/batching.ts";
 import type { Dump } from "../../../storage/dump.ts";
 import { openSqliteViewReader, withCatalogErrors } from "../../../storage/sqlite/sqlite-view.ts";
 import type { Followed, GraphReader, GraphRow, NeighboursQuery, Stamps, Steps } from "../graph.ts";
@@ -70,7 +70,7 @@ export function openSqliteGraphReader(path: string): GraphReader & Dump<GraphRow
   }
 
   return {
-    neighbours: sliced((query: NeighboursQuery) => read(() => neighbours(query))),
+    neighbours: timeSliced((query: NeighboursQuery) => read(() => neighbours(query))),
 
     async follow(urns, steps, { edgesMax }) {
       const edges: Followed[] = [];

@@ -124,7 +124,7 @@ export async function openElasticsearchSearchReader(
         const found = new Map<string, SearchDocument>();
         for (let from = 0; from < existing.length; from += DOCUMENTS_MAX) {
           const chunk = existing.slice(from, from + DOCUMENTS_MAX);
-          const { docs } = await reading.ask((client) =>
+          const { docs } = await reading.send((client) =>
             client.mget<Pick<StoredSource, "document">>({
               realtime: false,
               _source: ["document"],

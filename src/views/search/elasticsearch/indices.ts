@@ -40,7 +40,7 @@ const NAMES_MAX = 3_000;
 const KEEP_ALIVE = "1m";
 
 export function createIndices(
-  { server, names, ask, search: searchIndices }: ElasticsearchReading<SearchKept>,
+  { server, names, send: ask, search: searchIndices }: ElasticsearchReading<SearchKept>,
   { generation, places: all }: StoredViewState<SearchKept>,
   wanted: ReadonlySet<string>,
 ): SuggestingIndices {

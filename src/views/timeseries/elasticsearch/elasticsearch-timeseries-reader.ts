@@ -1,8 +1,8 @@
 /**
  * The reader of the timeseries view in Elasticsearch. It only uses aliases, which select the live
- * generation and filter out events of pending truncations. Ranges are read in pages: concurrent writes
- * may appear in later pages, but no event appears twice. If a truncation comes between pages, they are
- * read again without the truncated events.
+ * generation and filter out events of pending truncations. Ranges are read in pages: concurrent
+ * writes may appear in later pages, but no event appears twice. If a truncation comes between
+ * pages, they are read again without the truncated events.
  */
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { estypes } from "@elastic/elasticsearch";
@@ -53,7 +53,7 @@ export async function openElasticsearchTimeseriesReader(
   address: ServerAddress,
 ): Promise<ElasticsearchTimeseriesReader> {
   const reading = openElasticsearchReading(timeseriesShape, address, timeseriesAsker);
-  const { names, ask, search } = reading;
+  const { names, send: ask, search } = reading;
 
   /** Without a partition: of all partitions of the entity type. */
   const aliasOf = ({ urn, aspect }: Range): string =>
@@ -232,7 +232,7 @@ async function sizeOf(reading: ElasticsearchReading<Kept>, alias: string): Promi
 }
 
 /** Number of documents and size of the index of an alias. */
-async function weighed({ ask }: ElasticsearchReading<Kept>, index: string) {
+async function weighed({ send: ask }: ElasticsearchReading<Kept>, index: string) {
   try {
     const { _all } = await ask((client) =>
       client.indices.stats({ index, metric: ["docs", "store"] }),

@@ -1,15 +1,15 @@
 /**
- * The reader of the timeseries view in SQLite, with its own connection. Ranges are read in pages from
- * the index, bounded in events and in time, and yield to other requests between pages. Concurrent
- * writes may appear in later pages, but no event appears twice. If a truncation comes meanwhile, the
- * range is read again without the truncated events.
+ * The reader of the timeseries view in SQLite, with its own connection. Ranges are read in pages
+ * from the index, bounded in events and in time, and yield to other requests between pages.
+ * Concurrent writes may appear in later pages, but no event appears twice. If a truncation comes
+ * meanwhile, the range is read again without the truncated events.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { CatalogError } from "../../../core/errors.ts";
 import { type Position, position } from "../../../core/position.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
-import { sliced } from "../../../storage/batching.ts";
+import { timeSliced } from "../../../storage/batching.ts";
 import type { Dump } from "../../../storage/dump.ts";
 import { preparingOn } from "../../../storage/sqlite/prepared.ts";
 import { openSqliteViewReader, withCatalogErrors } from "../../../storage/sqlite/sqlite-view.ts";
@@ -55,7 +55,7 @@ export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dum
     }
   }
 
-  const readPage = sliced((query: Parameters<typeof pageOf>) => read(() => pageOf(...query)));
+  const readPage = timeSliced((query: Parameters<typeof pageOf>) => read(() => pageOf(...query)));
 
   async function* pages(range: TimeseriesRange, ascending: boolean, size: number) {
     let last: Row | undefined;
