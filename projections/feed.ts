@@ -9,10 +9,10 @@
  *   secrets                          nothing    every consumer reads the whole topic
  *   DELETE of timeseries, edges      nothing    it only affects views; subscribers keep their own data
  */
-import { isNews } from "../src/core/change.ts";
+import { isEventForSubscribers } from "../src/core/change.ts";
 import { holdsSecret } from "../src/core/secret-aspects.ts";
 import type { ChangeEvent } from "../src/feed/change-event.ts";
 import type { Projection } from "../src/projector/sink.ts";
 
 export const projectFeed: Projection<ChangeEvent> = (change) =>
-  isNews(change) && !holdsSecret(change) ? [{ change }] : [];
+  isEventForSubscribers(change) && !holdsSecret(change) ? [{ change }] : [];

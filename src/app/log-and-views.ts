@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import type { Worker } from "node:worker_threads";
 import type { Config } from "../config/config.ts";
-import { CatalogError, saidBy } from "../core/errors.ts";
+import { CatalogError, messageOf } from "../core/errors.ts";
 import { type Position, START } from "../core/position.ts";
 import { type ChangeLog, recordsBetween } from "../log/change-log.ts";
 import { checkNamespace } from "../log/written-namespace.ts";
@@ -203,12 +203,12 @@ function diskTrouble(data: string): string | undefined {
   try {
     return hasSpace(data) ? undefined : `the disk of "${data}" is full: writes are rejected`;
   } catch (error) {
-    return `the data directory cannot be read: ${saidBy(error)}`;
+    return `the data directory cannot be read: ${messageOf(error)}`;
   }
 }
 
 /** Matches the messages of SQLite and of the operating system. */
-const isDiskFull = (error: unknown): boolean => /disk is full|ENOSPC/.test(saidBy(error));
+const isDiskFull = (error: unknown): boolean => /disk is full|ENOSPC/.test(messageOf(error));
 
 const startsReadOnly =
   "the disk is full: the service starts read-only and accepts writes again when there is space";

@@ -1,8 +1,8 @@
 /**
- * A change: what one record of the log says happened to one aspect of one entity.
+ * A change of one aspect of one entity, decoded from one record of the log.
  *
- * It is the decoded form of the Avro record MetadataChangeLog (avro/log/). Field names follow the
- * reference's record; the urn is not in the record but in the name of its stream.
+ * The record is an Avro MetadataChangeLog (avro/log/). Field names are those of DataHub's record.
+ * The name of the stream, not the record, contains the urn.
  */
 import type { Position, Revision } from "./position.ts";
 
@@ -35,7 +35,7 @@ export interface SystemMetadata {
 }
 
 export interface Change {
-  /** Empty in a truncation: it is of every entity of the type. Also empty in a platform event. */
+  /** Empty in a truncation, which affects every entity of the type, and in a platform event. */
   readonly urn: string;
   readonly entityType: string;
   readonly aspect: string;
@@ -50,21 +50,21 @@ export interface Change {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A change with its place in the log. */
+/** A change with its position in the log. */
 export interface PlacedChange extends Change {
   readonly position: Position;
   readonly revision: Revision;
-  /** False when it comes from the stream of an entity. */
+  /** False for a change from the stream of an entity. */
   readonly timeseries: boolean;
 }
 
-/** Subscribers get the change: not a confirmed value, and not the truncation of a timeseries. */
-export const isNews = ({ changeType, timeseries }: PlacedChange): boolean =>
+/** True if subscribers get the change: it neither confirms a value nor truncates a timeseries. */
+export const isEventForSubscribers = ({ changeType, timeseries }: PlacedChange): boolean =>
   timeseries ? changeType === "UPSERT" : changeType !== "RESTATE";
 
 /**
- * True for a change that restores the edges that an aspect states (catalog/graph/restore-edges.ts). It
- * repeats the aspect's value, actor, time and run, and belongs to no run itself.
+ * True for a change that restores the edges of an aspect (catalog/graph/restore-edges.ts). It
+ * repeats the aspect's value, actor, time and run, but does not count as a write of that run.
  */
 export const restoresEdges = ({ changeType, value }: Change): boolean =>
   changeType === "RESTATE" && value !== undefined;

@@ -1,10 +1,10 @@
 /**
- * The decider: state of an entity and proposals in, changes and next state out. Pure: no clock, no I/O.
+ * The decider: maps the state of an entity and proposals to changes and the next state. Pure.
  *
- * An accepted proposal becomes one change. A proposal of the current value becomes a change that only
- * confirms it (RESTATE). A rejected proposal rejects its whole request. Proposals are decided in order,
- * each on the result of those before it. A new entity gets its key aspect, and the default aspects
- * that the proposals do not write.
+ * An accepted proposal becomes one change. A proposal of the current value becomes a change that
+ * only confirms the value (RESTATE). A rejected proposal rejects its whole request. Each proposal
+ * is decided on the state after the previous one. A new entity gets its key aspect, and the default
+ * aspects that the proposals do not write.
  */
 
 import { sameJson } from "../lib/same-json.ts";
@@ -14,26 +14,26 @@ import { type AspectState, currentAspect, type EntityState } from "./entity-stat
 import { assert, CatalogError } from "./errors.ts";
 import { type Revision, revision } from "./position.ts";
 
-/** A condition that a proposal sets on the aspect as it is now. */
+/** Preconditions of a proposal on the current aspect. */
 export interface Conditions {
   /** Number of the current value; -1: the aspect has none. */
   readonly versionMatch?: number | undefined;
-  /** Epoch milliseconds: the current value must be younger. */
+  /** Epoch milliseconds: the current value must be newer. */
   readonly modifiedSince?: number | undefined;
-  /** Epoch milliseconds: the current value must not be younger. */
+  /** Epoch milliseconds: the current value must not be newer. */
   readonly unmodifiedSince?: number | undefined;
   /** If-None-Match: a CREATE of an existing aspect is skipped instead of rejected. */
   readonly noneMatch?: boolean | undefined;
 }
 
-/** A value that fits its schema, with its JSON text. */
+/** A value that is valid for its schema, with its JSON text. */
 export interface AspectValue {
   readonly value: Record<string, unknown>;
   readonly text: string;
 }
 
-/** Throws `invalid` without a valid value. `sibling` returns the value of another aspect, if any. */
-export type Following = (
+/** Throws `invalid` if the value is invalid. `sibling`: returns the value of another aspect. */
+export type ComputedValue = (
   current: AspectValue | undefined,
   sibling: (aspect: string) => Record<string, unknown> | undefined,
 ) => AspectValue;
@@ -43,14 +43,15 @@ export interface AspectCommand {
   readonly aspect: string;
   readonly kind: "put" | "create" | "create_entity" | "delete" | "restate";
   /**
-   * The new value, or a function of the current one (patches; rules that compare) and of the entity's
-   * other aspects; none for a delete or a restatement. For a key aspect the value derived from the urn.
+   * The new value, or a function of the current value (patches, rules that compare values) and of
+   * the entity's other aspects. Absent for a delete or a restatement. For a key aspect, the urn's
+   * key.
    */
-  readonly value?: AspectValue | Following;
+  readonly value?: AspectValue | ComputedValue;
   /**
-   * Returns a function that computes `value` in another thread, for a current value (JSON text)
-   * for which it takes long. It resolves with the new text, or with undefined if the value is
-   * rejected. `value` then returns the result.
+   * For a current value (JSON text) that makes `value` slow: returns a function that computes the
+   * new text in another thread, and resolves with undefined if the value is rejected. Afterwards,
+   * `value` returns the computed result.
    */
   readonly ahead?: (current: string | undefined) => (() => Promise<string | undefined>) | undefined;
   readonly schemaVersion: number;
@@ -75,14 +76,14 @@ export interface DecisionContext {
   readonly created: AuditStamp;
   /** The system's own actor; its writes carry no aspectCreated/aspectModified. */
   readonly systemActor: string;
-  /** Timeseries events of the same request, which create the entity, too. */
+  /** Timeseries events of the same request; they also create the entity. */
   readonly events?: readonly NewEvent[] | undefined;
   /** Key aspect and defaults of the entity, called only when it is created. */
   readonly defaultAspects: () => readonly DefaultAspect[];
 }
 
 interface NewEvent {
-  /** Number of the commands before it. */
+  /** Index of the first command after the event. */
   readonly after: number;
   readonly system: Partial<SystemMetadata>;
 }
@@ -93,7 +94,7 @@ interface Decision {
   readonly next: EntityState;
 }
 
-/** Throws CatalogError `invalid` or `not_found`, naming the command, when one does not hold. */
+/** Throws CatalogError `invalid` or `not_found` for the first rejected command. */
 export function decide(
   state: EntityState,
   commands: readonly AspectCommand[],
@@ -102,7 +103,7 @@ export function decide(
   const draft = createDraft(state, context);
   let from = 0;
   for (const [n, command] of commands.entries()) {
-    if (isEnd(command, context.keyAspect)) {
+    if (isEntityDelete(command, context.keyAspect)) {
       putMissingDefaults(draft, lifetimeOf(commands, from, n, context), context);
       from = n + 1;
     }
@@ -112,8 +113,7 @@ export function decide(
   return draft.finish();
 }
 
-/** True for a command that deletes the entity. */
-export const isEnd = (
+export const isEntityDelete = (
   { kind, aspect }: Pick<AspectCommand, "kind" | "aspect">,
   keyAspect: string,
 ): boolean => kind === "delete" && aspect === keyAspect;
@@ -135,7 +135,7 @@ const lifetimeOf = (
   eventSystem: events.find(({ after }) => after >= from && after <= to)?.system,
 });
 
-/** The state being decided on, and the changes so far. */
+/** The working state of a decision, and the changes so far. */
 interface Draft {
   readonly aspect: (name: string) => AspectState | undefined;
   readonly entityExists: () => boolean;
@@ -199,7 +199,7 @@ function validatedValue(
 const currentOf = (aspect: AspectState | undefined): AspectValue | undefined =>
   aspect === undefined ? undefined : validatedText(aspect.value);
 
-/** A valid value from its JSON text, which is parsed when the value is first read. */
+/** A validated value that parses its JSON text lazily. */
 export function validatedText(text: string): AspectValue {
   let value: AspectValue["value"] | undefined;
   return {
@@ -211,7 +211,7 @@ export function validatedText(text: string): AspectValue {
   };
 }
 
-/** Longer texts are compared only as text: comparing parsed values would block for half a second. */
+/** Longer texts are compared only as text: parsing them would block for half a second. */
 const COMPARED_CHARACTERS_MAX = 1024 * 1024;
 
 /** Both texts are compact JSON, so that equal values of different key order have equal length. */
@@ -222,7 +222,7 @@ function sameValue(current: AspectState, validated: AspectValue): boolean {
   return sameJson(JSON.parse(current.value), validated.value);
 }
 
-/** A write since its last deletion creates an entity that does not exist. */
+/** Adds the missing default aspects to an entity that the commands create. */
 function putMissingDefaults(
   draft: Draft,
   { commands, eventSystem }: LifetimeCommands,
@@ -254,7 +254,7 @@ function checkConditions(current: AspectState | undefined, command: AspectComman
   }
 }
 
-/** DataHub's sentences: its clients search for them. */
+/** Uses DataHub's messages, which its clients search for. */
 function obstacleToCreating(
   draft: Draft,
   { kind }: AspectCommand,

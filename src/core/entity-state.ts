@@ -1,8 +1,11 @@
-/** The current state of an entity: the fold of its stream. The decider reads it, the aspect table stores it. */
+/**
+ * The current state of an entity: the fold of its stream. The decider reads it, the aspect table
+ * stores it.
+ */
 import type { SystemMetadata } from "./change.ts";
 import { EMPTY_STREAM, type Revision } from "./position.ts";
 
-/** The newest value of one aspect. After a delete it stays, `removed`, so that versions continue. */
+/** The newest value of one aspect. A delete sets `removed` and keeps the version. */
 export interface AspectState {
   readonly name: string;
   /** Number of the newest value, from 1. */
@@ -20,7 +23,7 @@ export interface EntityState {
   readonly urn: string;
   /** Revision of the last record of the entity's stream; -1 when it has none. */
   readonly revision: Revision;
-  /** By aspect name. An aspect that never had a value is not there. */
+  /** By name; contains every aspect that has or had a value. */
   readonly aspects: ReadonlyMap<string, AspectState>;
 }
 
@@ -30,7 +33,7 @@ export const unknownEntity = (urn: string): EntityState => ({
   aspects: new Map(),
 });
 
-/** The aspect if it has a value now. */
+/** The aspect; undefined if it has no current value. */
 export function currentAspect(state: EntityState, name: string): AspectState | undefined {
   const aspect = state.aspects.get(name);
   return aspect === undefined || aspect.removed ? undefined : aspect;

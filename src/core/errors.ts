@@ -3,8 +3,8 @@
  * changes; `message` may.
  *
  * The message is a short fragment that names the thing and quotes the user's value; `hint` says
- * what to do. The interfaces map codes to their own words (http/response/errors.ts). Any other error
- * is a defect: it is logged whole, and clients see "internal error".
+ * what to do. The interfaces map codes to their own words (http/response/errors.ts). Any other
+ * error is a defect: it is logged whole, and clients see "internal error".
  */
 import { withoutMiddle } from "../lib/shortened.ts";
 
@@ -24,7 +24,7 @@ export type ErrorCode =
   | "unreadable" // a record of the log, which this release cannot read; trying again does not help
   | "internal";
 
-/** Characters of each end of a message and a hint: an error does not repeat a request of megabytes. */
+/** A longer message or hint keeps so many characters of each end: requests may have megabytes. */
 const endMax = 2_000;
 
 export class CatalogError extends Error {
@@ -74,11 +74,11 @@ export class CatalogError extends Error {
 export const isUnreadable = (error: unknown): error is CatalogError =>
   error instanceof CatalogError && error.code === "unreadable";
 
-/** A programmer's error: stops the operation, is never shown to a caller. */
+/** Throws an internal error if an invariant is violated; clients do not see the message. */
 export function assert(condition: unknown, why: string): asserts condition {
   if (!condition) throw new Error(`assertion failed: ${why}`);
 }
 
 /** The message of a thrown value, as part of a sentence. */
-export const saidBy = (cause: unknown): string =>
+export const messageOf = (cause: unknown): string =>
   cause instanceof Error ? cause.message : String(cause);

@@ -18,7 +18,7 @@ export const NOTHING: JobCounts = Object.freeze({
   batches: 0,
 });
 
-/** How many of the total are done with. */
+/** Number of processed items. */
 export const doneOf = (counts: Partial<JobCounts>): number => {
   const { updated, created, deleted, noops } = { ...NOTHING, ...counts };
   return updated + created + deleted + noops;

@@ -1,10 +1,10 @@
 /**
- * Reads JSON text from outside. JSON.parse accepts four things that are hazards: nesting that exhausts
- * the stack of a recursive function, so many members that their values exhaust the memory, duplicate
- * members (parsers differ on which one counts), and names that reach prototypes. One pass over the text
- * finds them before JSON.parse allocates a value. JSON.parse reports all other errors of the text.
+ * Reads untrusted JSON text. Rejects four hazards that JSON.parse accepts: nesting that overflows
+ * the stack of recursive functions, so many members that they exhaust the memory, duplicate members
+ * (parsers differ on which one counts), and names that reach prototypes. One pass over the text
+ * finds them before JSON.parse allocates a value. JSON.parse reports all other errors.
  */
-import { saidBy } from "./errors.ts";
+import { messageOf } from "./errors.ts";
 
 /** Upper bound of all depth limits; aspects of the model need a tenth of it. */
 export const jsonDepthMax = 128;
@@ -38,7 +38,7 @@ export function readJson(text: string, limits: JsonLimits = jsonLimits): JsonRea
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch (error) {
-    return { ok: false, code: "malformed", fault: saidBy(error) };
+    return { ok: false, code: "malformed", fault: messageOf(error) };
   }
 }
 
@@ -65,7 +65,7 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Objects of up to so many members are compared by hash; larger ones get a set of their names. */
+/** Larger objects get a set of their names; in smaller ones, names are compared by hash. */
 const comparedMax = 16;
 
 // State of the pass for each level of nesting. It is synchronous, so that all calls share the tables.
@@ -209,7 +209,7 @@ function nameAt(text: string, start: number): string {
   try {
     return String(JSON.parse(`"${raw}"`));
   } catch {
-    // No JSON string: JSON.parse of the whole text will say so.
+    // Not a JSON string: JSON.parse of the whole text reports the error.
     return raw;
   }
 }

@@ -14,9 +14,9 @@ export interface FailedValue extends ParkedValue {
   readonly error: unknown;
 }
 
-/** Decides about single values while a document is built. */
+/** The policy for single values during the build of a document. */
 export interface ValuePolicy {
-  /** The document is built without the value. */
+  /** True if the document omits the value. */
   omits(aspect: string, version: number): boolean;
   /** Called each time a document is built, with the values that could not be projected. */
   reportFailed(failed: readonly FailedValue[]): void;
@@ -24,12 +24,12 @@ export interface ValuePolicy {
 
 /** The parked values of a view of documents. */
 export interface ParkedValues {
-  /** The value was dropped. */
+  /** True if the value was dropped. */
   omits(urn: string, aspect: string, version: number): boolean;
-  /** The store rejected the entity's document. */
+  /** True if the store rejected the entity's document. */
   isRejected(urn: string): boolean;
   /** The entity has no document until a record after this position changes it. */
   omittedUpTo(urn: string): Position;
-  /** Exactly these values of the entity are listed. */
+  /** True if exactly these values of the entity are parked. */
   lists(urn: string, failed: readonly FailedValue[]): boolean;
 }

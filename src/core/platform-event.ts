@@ -2,8 +2,8 @@
  * A platform event that a client produced: a record of the log without an entity. Subscribers of
  * PlatformEvent_v1 receive it; every view ignores it.
  *
- * In the log it is a change with an empty urn, in a stream of its own (core/stream.ts), whose value is
- * the event.
+ * In the log it is a change with an empty urn, in a stream of its own (core/stream.ts), whose value
+ * is the event.
  */
 import type { Change } from "./change.ts";
 
@@ -22,7 +22,7 @@ export interface PlatformEvent {
   };
 }
 
-/** In the place of the aspect. No aspect can have this name. */
+/** The aspect name of platform events; no aspect can have it. */
 export const PLATFORM_EVENT = "$platformEvent";
 
 export const isPlatformEvent = ({ aspect }: Pick<Change, "aspect">): boolean =>

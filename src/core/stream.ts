@@ -1,21 +1,22 @@
 /**
- * Names of streams. The versioned aspects of one entity share one stream, so that several aspects
- * are one atomic append; each timeseries aspect of an entity has its own, so that its events never
- * contend with the entity's. A stream's name gives back what it is of: the log need not repeat it.
+ * Names of streams. The versioned aspects of one entity share one stream, so that one append writes
+ * several aspects atomically. Each timeseries aspect of an entity has its own stream, so that its
+ * events do not conflict with other writes. The name of a stream contains the urn, which records
+ * omit.
  */
 export type StreamName = string;
 
 export type StreamOf =
   | { readonly kind: "entity"; readonly urn: string }
   | { readonly kind: "timeseries"; readonly urn: string; readonly aspect: string }
-  /** Truncations of a timeseries aspect, of whatever entity of the type. */
+  /** Truncations of a timeseries aspect, for all entities of the type. */
   | {
       readonly kind: "truncation";
       readonly urn?: undefined;
       readonly entityType: string;
       readonly aspect: string;
     }
-  /** Platform events of producers, which belong to no entity. */
+  /** Platform events of producers, which have no entity. */
   | { readonly kind: "event"; readonly urn?: undefined };
 
 const ENTITY = "entity-";
@@ -57,7 +58,7 @@ export const SCHEMAS: StreamName = "schemas";
 export const auditStream = (day: string): StreamName => `${AUDIT}${day}`;
 const AUDIT = "audit-";
 
-/** When an access token was used, once in a while. */
+/** Sampled uses of an access token. */
 export const tokenUseStream = (urn: string): StreamName => `${TOKEN_USE}${urn}`;
 const TOKEN_USE = "token-use-";
 

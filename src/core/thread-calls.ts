@@ -1,8 +1,8 @@
 /**
- * Calls between two threads. Each end serves methods and calls those of the other end. A call gets one
- * reply, with the result or the error; a notification gets none. Messages keep their order.
+ * Calls between two threads. Each end serves methods and calls those of the other end. A call gets
+ * one reply, with the result or the error; a notification gets none. Messages keep their order.
  */
-import { CatalogError, saidBy } from "./errors.ts";
+import { CatalogError, messageOf } from "./errors.ts";
 import { deserializeError, type SerializedError, serializeError } from "./serialized-error.ts";
 
 /** A worker, or a worker's port to the thread that started it. */
@@ -19,7 +19,7 @@ type Message =
   | { readonly reply: number; readonly result: unknown }
   | { readonly reply: number; readonly error: CallError };
 
-/** The stack of an error that is no CatalogError: a fault of the program, for the log. */
+/** `stack`: of an error that is not a CatalogError, for logging. */
 type CallError = SerializedError & { readonly stack?: string | undefined };
 
 export interface Connection<M extends Methods<M>> {
@@ -45,7 +45,9 @@ export class Transfer<T> {
   }
 }
 
-/** `own`: the methods that this end serves. A method that throws in a notification ends the thread. */
+/**
+ * `own`: the methods that this end serves. A method that throws in a notification ends the thread.
+ */
 export function connect<M extends Methods<M>>(
   port: Port,
   own: Readonly<Record<string, Method>>,
@@ -74,7 +76,7 @@ export function connect<M extends Methods<M>>(
     try {
       if (method === undefined) throw new Error(`the thread has no method "${name}"`);
       const result = method(argument as never);
-      // A result that is there is sent before the next message is read.
+      // A synchronous result is sent before the next message is read.
       if (!(result instanceof Promise)) reply(id, result);
       else result.then((later) => reply(id, later)).catch((error) => fail(id, error));
     } catch (error) {
@@ -116,7 +118,7 @@ export function connect<M extends Methods<M>>(
 const serialize = (error: unknown): CallError =>
   error instanceof CatalogError
     ? serializeError(error)
-    : { code: "internal", message: saidBy(error), stack: serializeError(error).message };
+    : { code: "internal", message: messageOf(error), stack: serializeError(error).message };
 
 function deserialize({ stack, ...error }: CallError): Error {
   if (stack === undefined) return deserializeError(error);

@@ -2,9 +2,9 @@
  * Urns: `urn:<namespace>:<entityType>:<id>`, the id a bare string or a tuple in parentheses whose
  * parts are the fields of the entity's key, by position.
  *
- * A urn is an opaque key: nothing in it is percent-decoded here. The key's fields decide how a tuple
- * is split: when exactly one field is free text, it takes the text that the others leave. So reads
- * accept names with commas, which writes reject (model/urn-check.ts).
+ * A urn is an opaque key: it is not percent-decoded. The key's fields determine how a tuple is
+ * split: if exactly one field is free text, it gets the remaining text. So reads accept names with
+ * commas, which writes reject (model/urn-check.ts).
  */
 
 import { shortened } from "../lib/shortened.ts";
@@ -41,7 +41,7 @@ const NESTED = /(?<![^(,:])urn:[A-Za-z0-9][A-Za-z0-9-]{0,31}:(?=[A-Za-z][A-Za-z0
 export const HALF =
   "A surrogate such as \\ud800 stands for a character only together with its other half";
 
-/** Throws `malformed` with the urn and what is wrong with it. */
+/** Throws `malformed` with the urn and the reason. */
 export function parseUrn(text: string, limits: UrnLimits = defaultUrnLimits): Urn {
   const match = SHAPE.exec(text);
   if (match === null || text !== text.trim()) {
@@ -99,7 +99,7 @@ export function entityTypeOf(urn: string): string {
   return end < 0 ? urn.slice(start) : urn.slice(start, end);
 }
 
-/** Gives every urn in the text, nested ones too, the namespace. */
+/** Replaces the namespace of every urn in the text, including nested ones. */
 export function withNamespace(text: string, namespace: string): string {
   const prefix = `urn:${namespace}:`;
   let at = text.indexOf("urn:");
@@ -108,7 +108,9 @@ export function withNamespace(text: string, namespace: string): string {
   return text.replace(NESTED, prefix);
 }
 
-/** The same for a pattern of urns as LIKE has it (% and _), whose types may be cut short by those. */
+/**
+ * The same for a pattern of urns as LIKE has it (% and _), whose types may be cut short by those.
+ */
 export function patternWithNamespace(like: string, namespace: string): string {
   return like.replace(NESTED_IN_PATTERN, `urn:${namespace}:`);
 }
@@ -228,8 +230,8 @@ function endOfPart(text: string): number {
 }
 
 /**
- * Index of the comma after the urn that the text begins with; -1 if there is none. A urn whose id is
- * a tuple ends with its parenthesis, even if a name in it holds unpaired ones.
+ * Index of the comma after the urn that the text begins with; -1 if there is none. A urn whose id
+ * is a tuple ends with its parenthesis, even if a name in it holds unpaired ones.
  */
 function endOfUrn(text: string): number {
   if (!/^urn:[^:]*:[^:]*:\(/.test(text)) return endOfPart(text);

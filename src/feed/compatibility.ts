@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import avro, { type Schema, type Type } from "avsc";
-import { saidBy } from "../core/errors.ts";
+import { messageOf } from "../core/errors.ts";
 import { invalidLevel, invalidSchema } from "./registry-error.ts";
 import { withoutNamespaces } from "./schema-names.ts";
 
@@ -41,7 +41,7 @@ export function readSchema(given: string): ReadSchema {
     avro.Type.forSchema(schema);
     return { text: JSON.stringify(schema), key: keyOf(schema) };
   } catch (cause) {
-    throw invalidSchema(saidBy(cause), cause);
+    throw invalidSchema(messageOf(cause), cause);
   }
 }
 
@@ -60,9 +60,9 @@ interface Earlier {
 }
 
 /**
- * Returns the incompatibilities of a schema with earlier ones (newest last); empty if it is compatible.
- * BACKWARD: it can read data of earlier schemas. FORWARD: they can read its data. FULL: both. Without
- * TRANSITIVE only the newest one is compared.
+ * Returns the incompatibilities of a schema with earlier ones (newest last); empty if it is
+ * compatible. BACKWARD: it can read data of earlier schemas. FORWARD: they can read its data. FULL:
+ * both. Without TRANSITIVE only the newest one is compared.
  */
 export function incompatibilities(
   text: string,
@@ -93,7 +93,7 @@ function cannotRead(reader: string, writer: string): string | undefined {
     return undefined;
   } catch (cause) {
     // The library throws a TypeError when it compares a record with another type.
-    return cause instanceof TypeError ? "the types differ" : saidBy(cause);
+    return cause instanceof TypeError ? "the types differ" : messageOf(cause);
   }
 }
 

@@ -9,7 +9,7 @@ import { isUtf8 } from "node:buffer";
 import avro, { type Resolver, type Schema, type Type } from "avsc";
 import type { Proposal, ProposedChange } from "../catalog/catalog.ts";
 import type { AuditStamp, SystemMetadata } from "../core/change.ts";
-import { assert, CatalogError, saidBy } from "../core/errors.ts";
+import { assert, CatalogError, messageOf } from "../core/errors.ts";
 import type { PlatformEvent } from "../core/platform-event.ts";
 import type { ChangeEvent } from "./change-event.ts";
 import { schemaOfTopic, topics } from "./event-schemas.ts";
@@ -149,7 +149,7 @@ function createEncoder(topic: string, form: (schema: Schema) => Schema): Encode 
     try {
       end = type.encode(record, scratch, FRAME_BYTES);
     } catch (cause) {
-      const reason = saidBy(cause);
+      const reason = messageOf(cause);
       throw new CatalogError("invalid", `${what()} cannot be written: ${reason}`, { cause });
     }
     if (end >= 0) {
@@ -229,10 +229,14 @@ function resolve(type: Type, text: string, id: number): Resolver {
   try {
     return type.createResolver(avro.Type.forSchema(plainSchema(text)));
   } catch (cause) {
-    throw new CatalogError("malformed", `schema ${id} is not one of proposals: ${saidBy(cause)}`, {
-      hint: "Write a MetadataChangeProposal; GET /schema-registry/api/subjects/MetadataChangeProposal_v1-value/versions/1 returns its schema",
-      cause,
-    });
+    throw new CatalogError(
+      "malformed",
+      `schema ${id} is not one of proposals: ${messageOf(cause)}`,
+      {
+        hint: "Write a MetadataChangeProposal; GET /schema-registry/api/subjects/MetadataChangeProposal_v1-value/versions/1 returns its schema",
+        cause,
+      },
+    );
   }
 }
 
@@ -241,7 +245,7 @@ function decodeBody(type: Type, value: Buffer, resolver: Resolver, id: number): 
   try {
     decoded = type.decode(value, FRAME_BYTES, resolver);
   } catch (cause) {
-    throw unreadable(id, saidBy(cause), cause);
+    throw unreadable(id, messageOf(cause), cause);
   }
   if (decoded.offset !== value.length) {
     throw unreadable(id, decoded.offset < 0 ? "it is too short" : "it is too long");

@@ -19,12 +19,12 @@ interface OutdatedParts {
   /** Number of finished rounds of rebuilds. */
   readonly rebuilt: () => number;
   /** True while views are rebuilt. */
-  readonly underWay: () => boolean;
+  readonly isRebuilding: () => boolean;
   readonly logger: { error(fields: object, message: string): void };
   readonly pollMs?: number | undefined;
 }
 
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 /** Backoff after a failed rebuild. */
 const RETRY_MS = { first: 30_000, max: 600_000 };
 /** Pause between two rebuilds. */
@@ -32,10 +32,10 @@ const PAUSE_MS = 5_000;
 
 /** Resolves after the first check. */
 export async function watchOutdated(parts: OutdatedParts): Promise<{ close(): void }> {
-  const { onStale, underWay, logger, pollMs = LOOK_MS } = parts;
+  const { onStale, isRebuilding: underWay, logger, pollMs = CHECK_MS } = parts;
   let known: readonly string[] = [];
   /** Views of failed rebuilds; new views are due at once, these after the backoff. */
-  let tried: readonly string[] = [];
+  let failedViews: readonly string[] = [];
   let rebuilt = parts.rebuilt();
   let retryMs = RETRY_MS.first;
   let retryAt = Number.NEGATIVE_INFINITY;
@@ -49,13 +49,14 @@ export async function watchOutdated(parts: OutdatedParts): Promise<{ close(): vo
     const outdated = new Set([...(parts.ofAnotherModel ? stale : []), ...parts.damaged()]);
     const projected = parts.projected();
     const due = [...outdated].filter((view) => projected.includes(view));
-    tried = rebuilt === parts.rebuilt() ? tried.filter((view) => due.includes(view)) : [];
+    failedViews =
+      rebuilt === parts.rebuilt() ? failedViews.filter((view) => due.includes(view)) : [];
     rebuilt = parts.rebuilt();
-    if (tried.length === 0) retryMs = RETRY_MS.first;
+    if (failedViews.length === 0) retryMs = RETRY_MS.first;
     if (due.length === 0 || underWay()) return;
-    const isNew = due.some((view) => !tried.includes(view));
+    const isNew = due.some((view) => !failedViews.includes(view));
     if (performance.now() < (isNew ? begunAt + PAUSE_MS : retryAt)) return;
-    tried = due;
+    failedViews = due;
     begunAt = performance.now();
     retryAt = performance.now() + retryMs;
     retryMs = Math.min(retryMs * 2, RETRY_MS.max);

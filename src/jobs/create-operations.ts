@@ -1,4 +1,4 @@
-/** The operations over a log, its views and its projector, put together from their parts. */
+/** Creates the operations on a log, its views and its projector. */
 import type { AuditEntry, AuditTrail } from "../auth/audit.ts";
 import type { Change } from "../core/change.ts";
 import type { Position } from "../core/position.ts";
@@ -11,7 +11,11 @@ import type { Projection } from "../projector/sink.ts";
 import type { Progress, Restoration } from "../projector/thread/progress.ts";
 import type { TimeseriesReader, TimeseriesWrite } from "../views/timeseries/timeseries-table.ts";
 import { watchOutdated } from "./auto-rebuild.ts";
-import { dispatchedRebuild, dispatchedRestore, handedWork } from "./cluster/dispatched-work.ts";
+import {
+  dispatchedRebuild,
+  dispatchedRestore,
+  runDispatchedWork,
+} from "./cluster/dispatched-work.ts";
 import { openJobQueue } from "./cluster/job-queue.ts";
 import { nodeId } from "./cluster/node-id.ts";
 import { type Job, type Jobs, type JobsParts, type JobWork, openJobs, unknownJob } from "./jobs.ts";
@@ -88,7 +92,10 @@ export interface OperationsParts {
 }
 
 const TIMESERIES = "timeseries";
-/** Maximum age of the check of the log's indexes before a job, in milliseconds. The service checks once a day. */
+/**
+ * Maximum age of the check of the log's indexes before a job, in milliseconds. The service checks
+ * once a day.
+ */
 const RECENT_CHECK_MS = 25 * 60 * 60 * 1_000;
 
 /** Resumes the jobs that the last process left unfinished. */
@@ -123,10 +130,10 @@ export async function openOperations(
       now,
       logger,
       onAppended,
-      work: handedWork(own),
+      work: runDispatchedWork(own),
       projects: (view) =>
         handing.leads && handing.isShared(view) && projector.projected().includes(view),
-      onGrown: (listener) => projector.onProgress(listener),
+      onAppend: (listener) => projector.onProgress(listener),
     }));
   const restoration = others === undefined ? projector : dispatchedRestore(own, others);
   const names = { namespace: parts.namespace, urnLimits: parts.urnLimits };
@@ -199,7 +206,7 @@ export async function openOperations(
     damaged: projector.damaged,
     rebuilt: rebuilds.count,
     projected: projector.projected,
-    underWay: rebuilds.underWay,
+    isRebuilding: rebuilds.underWay,
     logger,
     onStale(view, stale) {
       parts.rebuilds.onStale(view, stale);

@@ -72,7 +72,7 @@ interface Started {
 }
 
 export interface Ended {
-  /** As it ended. */
+  /** The final state. */
   readonly job: Job;
   /** Position of its last record; undefined when the process ends or the append failed. */
   readonly position: Position | undefined;
@@ -88,7 +88,7 @@ export interface Jobs {
     readonly start: number;
     readonly count: number;
   }): Promise<{ readonly total: number; readonly jobs: readonly Job[] }>;
-  /** Resolves when it has ended; throws `conflict` when it cannot be cancelled. */
+  /** Resolves when the job has ended; throws `conflict` if it cannot be cancelled. */
   cancel(id: string): Promise<Ended>;
   /** Number of jobs that run in this process. */
   running(): number;
@@ -118,9 +118,9 @@ export interface JobsParts extends JobRecordsParts {
   };
 }
 
-/** Jobs at a time: each may hold a page of rows in memory. */
+/** Maximum number of concurrent jobs: each may hold a page of rows in memory. */
 export const runningMax = 16;
-/** Resumptions of a job after which it fails. */
+/** Maximum number of resumptions of a job; then it fails. */
 const resumedMax = 3;
 const REPORTED_MS_MIN = 2_000;
 

@@ -1,7 +1,7 @@
 /**
- * The operations on views, timeseries and jobs, for the HTTP API. Callers authorize requests before: by
- * the admin token, or by an access token of a user with the privilege of the operation. Errors are
- * CatalogErrors.
+ * The operations on views, timeseries and jobs, for the HTTP API. The API authorizes requests
+ * first: the admin token, or an access token of a user with the privilege of the operation. Errors
+ * are CatalogErrors.
  */
 import type { AuditPage, AuditQuery } from "../auth/audit.ts";
 import type { Caller } from "../catalog/catalog.ts";
@@ -82,8 +82,8 @@ export interface Operations {
   /** The report of a dry run; otherwise the id of the job. */
   truncateTimeseries(request: TruncateRequest, caller: Caller): Promise<OperationResult>;
   /**
-   * Removes truncated events from the log, too. The report of a dry run; otherwise the id of the job.
-   * Throws `unavailable` for a log that cannot remove records.
+   * Removes truncated events from the log, too. The report of a dry run; otherwise the id of the
+   * job. Throws `unavailable` for a log that cannot remove records.
    */
   scavengeLog(request: ScavengeRequest, caller: Caller): Promise<OperationResult>;
   /** The restored rows, as text and as numbers. */
@@ -109,10 +109,11 @@ export interface Operations {
     readonly count: number;
   }): Promise<{ readonly total: number; readonly entities: readonly ParkedEntity[] }>;
   /**
-   * Projects the entity again; returns the new parking, or undefined on success. Throws `not_found`.
+   * Projects the entity again; returns the new parking, or undefined on success. Throws
+   * `not_found`.
    */
   retryParked(query: ParkedQuery): Promise<ParkedEntity | undefined>;
-  /** Omits the record for good, and retries. Throws `not_found`. */
+  /** Skips the record permanently, and retries. Throws `not_found`. */
   dropParked(query: ParkedQuery, caller: Caller): Promise<ParkedEntity | undefined>;
   /** A page of the audit trail. Throws `malformed` for an invalid count. */
   listAuditEvents(query: AuditQuery): Promise<AuditPage>;

@@ -1,9 +1,9 @@
 /**
- * Scavenging: removes the values of truncated timeseries events from the log, for good. The log keeps
- * the position, actor, time and run of such an event.
+ * Scavenging: permanently removes the values of truncated timeseries events from the log. The log
+ * keeps the position, actor, time and run of each event.
  *
- * A truncation covers an event of its aspect when it was recorded later and removes events of that
- * time. This follows from the log alone, and a scavenged record is no event any more: the work is
+ * A truncation covers an event of its aspect if it has a later position and a time range with the
+ * event. Both are in the log, and a scavenged record is no longer an event, so the work is
  * idempotent.
  */
 import { setTimeout as delay } from "node:timers/promises";
@@ -45,7 +45,7 @@ const PAGE_MAX = 200;
 const NAMES_MAX = 500;
 /** Interval of checks for running rebuilds. */
 const REBUILD_CHECK_MS = 100;
-/** After a page the job rests for as long as the page took, and longer in a busy process. */
+/** The pause after a page is as long as the page took, and longer in a busy process. */
 const BUSY_PARTS = 2;
 const BUSY_SHARE_MIN = 0.3;
 const REST_MS_MAX = 50;
@@ -53,7 +53,7 @@ const REST_MS_MAX = 50;
 type Truncation = Extract<TimeseriesWrite, { readonly op: "truncate" }>;
 
 /** The events that truncations cover. */
-interface Cover {
+interface TruncationCover {
   /** Position of the last truncation; START without one. */
   readonly end: Position;
   /** The replacement of a record; undefined when the record stays unchanged. */
@@ -68,7 +68,7 @@ interface Found {
 export function createScavenges({ log, project, caughtUp, rebuilding, logger }: Dependencies) {
   let counting: Promise<Found> | undefined;
 
-  async function readCover(): Promise<Cover> {
+  async function readCover(): Promise<TruncationCover> {
     const byAspect = new Map<string, Truncation[]>();
     let end = START;
     for await (const change of truncations()) {
@@ -133,7 +133,7 @@ export function createScavenges({ log, project, caughtUp, rebuilding, logger }: 
   }
 
   /** Pages of records to replace, each with its checkpoint. */
-  async function* gone(cover: Cover, from: Position, signal?: AbortSignal) {
+  async function* replacedPages(cover: TruncationCover, from: Position, signal?: AbortSignal) {
     for (let at = from; at < cover.end; ) {
       signal?.throwIfAborted();
       const begun = performance.now();
@@ -156,7 +156,7 @@ export function createScavenges({ log, project, caughtUp, rebuilding, logger }: 
 
   async function count(): Promise<Found> {
     let [records, bytes] = [0, 0];
-    for await (const page of gone(await readCover(), START)) {
+    for await (const page of replacedPages(await readCover(), START)) {
       records += page.records.length;
       bytes += page.bytes;
     }
@@ -178,7 +178,7 @@ export function createScavenges({ log, project, caughtUp, rebuilding, logger }: 
     let bytes = 0;
     // Records that an interrupted run replaced after its last checkpoint.
     let { resumed } = run;
-    for await (const page of gone(cover, start, run.signal)) {
+    for await (const page of replacedPages(cover, start, run.signal)) {
       resumed &&= page.records.length === 0;
       const before = resumed ? page.page.filter(isTakenOut).length : 0;
       counts.deleted += before;

@@ -3,7 +3,7 @@
  * A failure counts until an append succeeds, and for at most half a minute. Otherwise a service that a
  * load balancer sends no writes to would stay unhealthy.
  */
-import { CatalogError, saidBy } from "../core/errors.ts";
+import { CatalogError, messageOf } from "../core/errors.ts";
 import { type ChangeLog, WrongRevision } from "./change-log.ts";
 
 export interface WatchedLog extends ChangeLog {
@@ -28,7 +28,7 @@ export function watchLog(log: ChangeLog, now: () => number): WatchedLog {
           if (appended.length > 0) failure = undefined;
         },
         (error) => {
-          if (!isCallersOwn(error)) failure = { text: saidBy(error), time: now() };
+          if (!isCallersOwn(error)) failure = { text: messageOf(error), time: now() };
         },
       );
       return appending;

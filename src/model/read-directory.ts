@@ -9,7 +9,7 @@
 
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { CatalogError, saidBy } from "../core/errors.ts";
+import { CatalogError, messageOf } from "../core/errors.ts";
 import type { ModelPart } from "./avro-schema.ts";
 import { broken, type DefinedType, readSchema } from "./avro-schema.ts";
 import { fromPublished } from "./published-layout.ts";
@@ -131,7 +131,7 @@ function readJson(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch (cause) {
-    const why = saidBy(cause);
+    const why = messageOf(cause);
     throw new CatalogError("invalid", `model file "${file}" is not JSON: ${why}`, { cause });
   }
 }

@@ -3,7 +3,7 @@
  * record, one that cannot be decoded or projected, and has that record and its error.
  */
 import type { PlacedChange } from "../core/change.ts";
-import { CatalogError, saidBy } from "../core/errors.ts";
+import { CatalogError, messageOf } from "../core/errors.ts";
 import type { Position } from "../core/position.ts";
 import { parseStream } from "../core/stream.ts";
 import type { LogRecord } from "../log/change-log.ts";
@@ -93,6 +93,6 @@ export function projectBatch<W>(
 /** Adds the record to the message, unless the error already names it. */
 function failureOf(cause: unknown, what: string): Error {
   if (cause instanceof CatalogError) return cause;
-  const reason = saidBy(cause);
+  const reason = messageOf(cause);
   return new CatalogError("internal", `${what}: ${reason}`, { cause });
 }

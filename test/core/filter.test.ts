@@ -3,12 +3,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { CatalogError } from "../../src/core/errors.ts";
 import {
-  bothOf,
   type Criterion,
   compileFilter,
   compileFilterOver,
   type Filter,
   fieldValues,
+  intersectFilters,
 } from "../../src/core/query/filter.ts";
 import { cpuMilliseconds } from "../support/cpu-milliseconds.ts";
 
@@ -248,11 +248,11 @@ describe("the limits of a filter", () => {
       or: Array.from({ length: count }, () => ({ and })),
     });
     const criterion = { field: "name", value: "x" };
-    const joined = bothOf(groups(50, [criterion]), groups(10, [criterion]));
+    const joined = intersectFilters(groups(50, [criterion]), groups(10, [criterion]));
     expect(joined?.or).toHaveLength(500);
     for (const and of [[], [criterion]]) {
       const [left, right] = [groups(2_000, and), groups(2_000, and)];
-      expect(() => bothOf(left, right)).toThrow(/at most 1000 are allowed/);
+      expect(() => intersectFilters(left, right)).toThrow(/at most 1000 are allowed/);
     }
   });
 

@@ -5,7 +5,7 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Config } from "../../config/config.ts";
-import { CatalogError, saidBy } from "../../core/errors.ts";
+import { CatalogError, messageOf } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
 import { endsBefore } from "../../projector/start-checkpoints.ts";
 import {
@@ -28,7 +28,7 @@ export async function checkDirectory(
   try {
     accessSync(place, constants.R_OK | constants.W_OK);
   } catch (error) {
-    return { version: "", findings: [`It cannot be written: ${saidBy(error)}`] };
+    return { version: "", findings: [`It cannot be written: ${messageOf(error)}`] };
   }
   if (!statSync(place).isDirectory()) {
     return { version: "", findings: [`"${place}" is not a directory`] };

@@ -3,7 +3,7 @@ import type { StoreCheck } from "../../cli/operations.ts";
 import type { Config } from "../../config/config.ts";
 import { embedded } from "../../config/kinds.ts";
 import { variableOf } from "../../config/settings.ts";
-import { CatalogError, saidBy } from "../../core/errors.ts";
+import { CatalogError, messageOf } from "../../core/errors.ts";
 import { withoutPassword } from "../../lib/connection-string.ts";
 import {
   requireCertificates,
@@ -40,7 +40,7 @@ function checkOf(store: string, place: string, ask: () => Promise<Checked>): Sto
 function unreachable(error: unknown): Checked {
   if (error instanceof CatalogError) return { version: "", findings: [error.text] };
   // The other stores are still checked.
-  const why = saidBy(error);
+  const why = messageOf(error);
   return { version: "", findings: [`It could not be checked: ${why}`] };
 }
 

@@ -4,7 +4,7 @@
  * job (jobs/auto-rebuild.ts). Values that differ although the file is well-formed are found by verification.
  */
 import { existsSync, statSync } from "node:fs";
-import { saidBy } from "../../core/errors.ts";
+import { messageOf } from "../../core/errors.ts";
 import { checkInProcess } from "../../storage/sqlite/check-process.ts";
 import { liveFile } from "../../storage/sqlite/generations.ts";
 import type { Logger } from "../../telemetry/logger.ts";
@@ -58,7 +58,7 @@ export function checkViews(
         await check(view);
       } catch (error) {
         if (closing.signal.aborted) return;
-        logger.warn({ view, reason: saidBy(error) }, "the view could not be checked");
+        logger.warn({ view, reason: messageOf(error) }, "the view could not be checked");
       }
     }
   }

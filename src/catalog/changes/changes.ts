@@ -7,7 +7,7 @@
  * The changes of a few entities are read from their streams, all others by a scan of the log.
  */
 import { setTimeout as pause, setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { isNews, type PlacedChange } from "../../core/change.ts";
+import { isEventForSubscribers, type PlacedChange } from "../../core/change.ts";
 import { CatalogError, isUnreadable } from "../../core/errors.ts";
 import { lastOf, type Position, START } from "../../core/position.ts";
 import { entityStream, parseStream, type StreamName, timeseriesStream } from "../../core/stream.ts";
@@ -74,7 +74,7 @@ export function createChanges(dependencies: Dependencies): Changes {
         return undefined;
       if (of.kind === "timeseries" && aspects?.has(of.aspect) === false) return undefined;
       const change = decode(record, direction);
-      if (change === undefined || !isNews(change)) return undefined;
+      if (change === undefined || !isEventForSubscribers(change)) return undefined;
       // Selected after decoding: an unreadable record stops the readers of both kinds.
       if (kind !== undefined && of.kind !== kind) return undefined;
       return aspects?.has(change.aspect) === false ? undefined : change;

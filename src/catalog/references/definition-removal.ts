@@ -6,7 +6,7 @@
  * Ordinary records remove the values, so that a rebuild repeats the removal. A process that ends between
  * the deletion and the removal leaves values behind: `removeLeftValues` removes them at the next start.
  */
-import { isEnd } from "../../core/decide.ts";
+import { isEntityDelete } from "../../core/decide.ts";
 import { currentAspect } from "../../core/entity-state.ts";
 import { type Position, START } from "../../core/position.ts";
 import { entityStream } from "../../core/stream.ts";
@@ -60,7 +60,7 @@ export function createDefinitionRemoval(dependencies: Dependencies): DefinitionR
             entity.name === TYPE &&
             commands.some(
               (command) =>
-                isEnd(command, entity.keyAspect) ||
+                isEntityDelete(command, entity.keyAspect) ||
                 (command.kind === "delete" && command.aspect === DEFINITION),
             ),
         )

@@ -8,7 +8,7 @@ import type { AuditStamp } from "../../core/change.ts";
 import {
   type AspectCommand,
   type AspectValue,
-  type Following,
+  type ComputedValue,
   validatedText,
 } from "../../core/decide.ts";
 import { currentAspect, type EntityState } from "../../core/entity-state.ts";
@@ -32,10 +32,10 @@ export interface ValueThread {
 
 /** A value of a command that `elsewhere` can compute ahead; `characters` is the length of its proposal. */
 export function computedAhead(
-  compute: Following,
+  compute: ComputedValue,
   characters: number,
   elsewhere: (current: string | undefined) => Promise<string>,
-): Required<Pick<AspectCommand, "ahead">> & { readonly value: Following } {
+): Required<Pick<AspectCommand, "ahead">> & { readonly value: ComputedValue } {
   let cached:
     | { readonly current: string | undefined; readonly result: () => AspectValue }
     | undefined;

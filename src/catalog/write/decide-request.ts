@@ -1,6 +1,6 @@
 /** Decides one write request on the entity's state and returns its appends. Synchronous. */
 import type { AuditStamp, Change } from "../../core/change.ts";
-import { decide, isEnd } from "../../core/decide.ts";
+import { decide, isEntityDelete } from "../../core/decide.ts";
 import { currentAspect, type EntityState } from "../../core/entity-state.ts";
 import type { Revision } from "../../core/position.ts";
 import { entityStream, type StreamName, timeseriesStream } from "../../core/stream.ts";
@@ -108,7 +108,7 @@ export function createWriteDecider(parts: Parts): WriteDecider {
         return validation.defaultAspects(entity, urn, delimiterOf);
       },
     });
-    const end = commands.findLastIndex((command) => isEnd(command, entity.keyAspect));
+    const end = commands.findLastIndex((command) => isEntityDelete(command, entity.keyAspect));
     const isGone = ({ after = Infinity }: EventCommand) => after <= end;
     const gone = writeRequest.events.filter(isGone);
     const left = writeRequest.events.filter((one) => !isGone(one));

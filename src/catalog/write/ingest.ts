@@ -10,7 +10,7 @@
  * since it was read.
  */
 import type { AuditStamp, Change } from "../../core/change.ts";
-import { type AspectCommand, isEnd } from "../../core/decide.ts";
+import { type AspectCommand, isEntityDelete } from "../../core/decide.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { lastOf, type Position, type Revision, START } from "../../core/position.ts";
 import { entityStream, parseStream, type StreamName, timeseriesStream } from "../../core/stream.ts";
@@ -294,7 +294,7 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     const eventsExist = new Map<string, Map<string, boolean>>();
     const ended = new Set<string>();
     for (const { urn, entity, aspect, command } of prepared) {
-      if (isEnd(command, entity.keyAspect)) {
+      if (isEntityDelete(command, entity.keyAspect)) {
         eventsExist.delete(urn);
         ended.add(urn);
       }

@@ -7,7 +7,7 @@
  *   {entityType, entityUrn, aspectName, aspect: {value, contentType}, …}           the same on the wire
  *   {"proposal": {…}}                                                              the same, wrapped
  */
-import { saidBy } from "../../core/errors.ts";
+import { messageOf } from "../../core/errors.ts";
 export interface Submission {
   readonly kind: "proposal" | "snapshot";
   /** The urn of its entity; for a proposal with only a key: the key as text. */
@@ -93,7 +93,7 @@ function parse(text: string): { value: unknown } | { fault: string } {
   try {
     return { value: JSON.parse(text) };
   } catch (error) {
-    const why = saidBy(error);
+    const why = messageOf(error);
     return { fault: `the record is not JSON: ${why}` };
   }
 }

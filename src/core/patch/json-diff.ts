@@ -1,4 +1,6 @@
-/** The difference of two JSON values as a JSON Patch (RFC 6902) that makes the second of the first. */
+/**
+ * The difference of two JSON values as a JSON Patch (RFC 6902) that makes the second of the first.
+ */
 import { appendAll } from "../../lib/lists.ts";
 import { sameJson } from "../../lib/same-json.ts";
 
@@ -8,7 +10,7 @@ export interface JsonDiffOperation {
   readonly value?: unknown;
 }
 
-/** Members of lists are compared place by place. */
+/** Compares lists index by index. */
 export function jsonDiff(before: unknown, after: unknown, path = ""): readonly JsonDiffOperation[] {
   if (sameJson(before, after)) return [];
   if (Array.isArray(before) && Array.isArray(after)) return listDiff(before, after, path);
@@ -32,7 +34,7 @@ function listDiff(
   const operations: JsonDiffOperation[] = [];
   for (let i = 0; i < both; i++)
     appendAll(operations, jsonDiff(before[i], after[i], `${path}/${i}`));
-  // From the end, so that the places before stay what they are.
+  // Removes from the end, so that earlier indexes stay valid.
   for (let i = before.length - 1; i >= both; i--)
     operations.push({ op: "remove", path: `${path}/${i}` });
   for (const value of after.slice(both)) operations.push({ op: "add", path: `${path}/-`, value });

@@ -1,22 +1,22 @@
 /**
- * A value that a patch is being applied to. It takes a path apart and gives what the path names:
- * a field, a member of a keyed array or a group of them, a place in a plain array, or the whole.
+ * The value during the application of a patch. Resolves a path to its target: a field, a member or
+ * a group of members of a keyed array, an index of a plain array, or the whole value.
  *
- * Keyed arrays are opened as Members when a path first leads into them and written back when the
- * value is read as a whole. The document owns its value and changes it in place.
+ * The first path into a keyed array opens it as Members, which index the members by key. A read of
+ * the whole value writes opened arrays back. The document owns its value and mutates it.
  */
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import { CatalogError } from "../errors.ts";
 import {
   type ArrayRule,
   type ArrayRules,
+  hasSeveralMembers,
   membersOf,
-  severalMembers,
   shown,
   TEXTS,
   withKeys,
 } from "./patch-keys.ts";
-import { lineagePlace } from "./patch-lineage.ts";
+import { lineageTarget } from "./patch-lineage.ts";
 import type { PatchTarget } from "./patch-members.ts";
 import { canonical, createMembers, type Members } from "./patch-members.ts";
 
@@ -25,29 +25,29 @@ export interface PatchDocument {
    * The location that the path names; undefined if a parent is missing. `make` creates missing
    * parents. Throws `invalid` when the path does not fit the document.
    */
-  readonly locate: (segments: readonly string[], make: boolean) => PatchTarget | undefined;
+  readonly locate: (segments: readonly string[], createMissing: boolean) => PatchTarget | undefined;
   readonly whole: () => JsonObject;
 }
 
-/** Members looked at while opening arrays, over a whole patch: more than the largest aspect has. */
-const membersOpenedMax = 1_000_000;
+/** Maximum members of all arrays that a patch opens: more than the largest aspect has. */
+const OPENED_MEMBERS_MAX = 1_000_000;
 const INDEX = /^(?:0|[1-9]\d{0,9})$/;
 
 /**
- * `bornAt` gives what a record that the patch brings into being begins with, by its field path;
- * undefined: the aspect has no value yet.
+ * `start`: the current value; undefined if the aspect has none. `initialValue`: returns the initial
+ * members of a record that the patch creates, by its field path.
  */
 export function createPatchDocument(
   start: JsonObject | undefined,
   rules: ArrayRules,
-  bornAt: (path: string) => Record<string, unknown>,
+  initialValue: (path: string) => Record<string, unknown>,
 ): PatchDocument {
-  let root: Record<string, unknown> = start ?? bornAt("");
+  let root: Record<string, unknown> = start ?? initialValue("");
   const opened = new Map<object, Map<string, Members>>();
   let membersOpened = 0;
 
-  /** Writes the opened arrays back; the next path into one of them opens it again. */
-  const settle = () => {
+  /** Writes opened arrays back to the value; a later path opens them again. */
+  const closeArrays = () => {
     for (const [holder, arrays] of opened) {
       for (const [name, members] of arrays) setOwn(holder, name, members.toArray());
     }
@@ -56,7 +56,7 @@ export function createPatchDocument(
 
   const countMembers = (count: number) => {
     membersOpened += count;
-    if (membersOpened <= membersOpenedMax) return;
+    if (membersOpened <= OPENED_MEMBERS_MAX) return;
     throw new CatalogError("too_large", "the patch goes through too many members of arrays", {
       hint: "Send it in parts, with its test, copy and move operations together",
     });
@@ -77,19 +77,19 @@ export function createPatchDocument(
   const present = (holder: object, name: string): boolean =>
     (own(holder, name) ?? opened.get(holder)?.get(name)) !== undefined;
 
-  /** The segment is an index into a keyed array, not a key: where all keys are urns, a number is one. */
-  const countsFromZero = (holder: object, name: string, rule: ArrayRule, segment: string) => {
+  /** True if the segment is an index of a keyed array: a number, where all keys are urns. */
+  const isArrayIndex = (holder: object, name: string, rule: ArrayRule, segment: string) => {
     if (!INDEX.test(segment) || !present(holder, name)) return false;
-    settle();
+    closeArrays();
     const array = own(holder, name);
     if (!Array.isArray(array) || Number(segment) >= array.length) return false;
     countMembers(array.length);
     return array.every((member) => /^(?:urn:.*)?$/s.test(rule.textsOf(member)[0] ?? "-"));
   };
 
-  const rootPlace: PatchTarget = {
+  const rootTarget: PatchTarget = {
     read: () => {
-      settle();
+      closeArrays();
       return root;
     },
     add(value) {
@@ -99,7 +99,7 @@ export function createPatchDocument(
       opened.clear();
       root = value;
     },
-    replace: (value) => rootPlace.add(value),
+    replace: (value) => rootTarget.add(value),
     remove() {
       throw new CatalogError("invalid", "the path names the whole aspect", {
         hint: 'Remove an aspect with the change type "DELETE"',
@@ -107,7 +107,7 @@ export function createPatchDocument(
     },
   };
 
-  const fieldPlace = (holder: object, name: string, rule: ArrayRule | undefined): PatchTarget => {
+  const fieldTarget = (holder: object, name: string, rule: ArrayRule | undefined): PatchTarget => {
     const put = (value: unknown) => {
       opened.get(holder)?.delete(name);
       if (rule === undefined || !jsonObject(value)) return setOwn(holder, name, value);
@@ -116,7 +116,7 @@ export function createPatchDocument(
     };
     return {
       read: () => {
-        settle();
+        closeArrays();
         return own(holder, name);
       },
       add: put,
@@ -124,7 +124,7 @@ export function createPatchDocument(
       remove() {
         if (!present(holder, name)) return;
         opened.get(holder)?.delete(name);
-        // All members are gone; the array, which may be a required field, stays.
+        // Keeps the empty array, because the field may be required.
         if (rule !== undefined) setOwn(holder, name, []);
         // Deletes own properties only.
         else delete (holder as Record<string, unknown>)[name];
@@ -141,53 +141,55 @@ export function createPatchDocument(
     const members = open(holder, name, rule);
     const place =
       rule.kind === "lineages"
-        ? lineagePlace(members, keys, (lineage) => open(lineage, "upstreams", TEXTS))
-        : membersPlace(members, rule, keys);
+        ? lineageTarget(members, keys, (lineage) => open(lineage, "upstreams", TEXTS))
+        : membersTarget(members, rule, keys);
     return {
       ...place,
       read: () => {
         const value = place.read();
-        settle();
+        closeArrays();
         return value;
       },
     };
   };
 
-  const locate = (segments: readonly string[], make: boolean): PatchTarget | undefined => {
-    if (segments.length === 0) return rootPlace;
+  const locate = (segments: readonly string[], createMissing: boolean): PatchTarget | undefined => {
+    if (segments.length === 0) return rootTarget;
     let holder: unknown = root;
     let path = "";
     for (let i = 0; ; i++) {
       const name = segments[i] ?? "";
       const rest = segments.slice(i + 1);
       if (Array.isArray(holder)) {
-        if (rest.length === 0) return elementPlace(holder, name);
+        if (rest.length === 0) return elementTarget(holder, name);
         holder = holder[indexIn(holder, name)];
       } else if (jsonObject(holder)) {
         path = path === "" ? name : `${path}/${name}`;
         const rule = rules.get(path);
         const [next] = rest;
-        if (next === undefined) return fieldPlace(holder, name, rule);
-        if (rule !== undefined && !countsFromZero(holder, name, rule, next)) {
-          if (!make && !present(holder, name)) return undefined;
+        if (next === undefined) return fieldTarget(holder, name, rule);
+        if (rule !== undefined && !isArrayIndex(holder, name, rule, next)) {
+          if (!createMissing && !present(holder, name)) return undefined;
           if (rule.kind !== "objects" || rest.length <= rule.depth) {
             return insideArray(holder, name, rule, rest);
           }
           const keys = rest.slice(0, rule.depth);
-          const born = make ? () => withKeys(rule, bornAt(path), keys) : undefined;
-          holder = memberAt(open(holder, name, rule), keys.map(canonical), born);
+          const createMember = createMissing
+            ? () => withKeys(rule, initialValue(path), keys)
+            : undefined;
+          holder = memberAt(open(holder, name, rule), keys.map(canonical), createMember);
           i += rule.depth;
-          // A path into a key field changes the member's key: the array is opened again.
-          if (rule.names.has(segments[i + 1] ?? "")) settle();
+          // A path into a key field changes the member's key: the index must be rebuilt.
+          if (rule.names.has(segments[i + 1] ?? "")) closeArrays();
         } else {
-          if (make && (own(holder, name) ?? undefined) === undefined) {
-            setOwn(holder, name, next === "-" ? [] : bornAt(path));
+          if (createMissing && (own(holder, name) ?? undefined) === undefined) {
+            setOwn(holder, name, next === "-" ? [] : initialValue(path));
           }
           holder = own(holder, name);
         }
       }
       if (typeof holder === "object" && holder !== null) continue;
-      if (!make) return undefined;
+      if (!createMissing) return undefined;
       throw new CatalogError("invalid", `"/${segments.slice(0, i + 1).join("/")}" has no fields`, {
         hint: `It is ${shown(holder)}`,
       });
@@ -197,33 +199,33 @@ export function createPatchDocument(
   return {
     locate,
     whole() {
-      settle();
+      closeArrays();
       return root;
     },
   };
 }
 
-/** The first member of those keys; made, if there is none, when it may be. */
+/** The first member with these keys. If there is none, adds one from `createMember`. */
 function memberAt(
   members: Members,
   texts: readonly string[],
-  born: (() => object) | undefined,
+  createMember: (() => object) | undefined,
 ): unknown {
   const [id] = members.find(texts);
   if (id !== undefined) return members.get(id);
-  const member = born?.();
+  const member = createMember?.();
   if (member !== undefined) members.add(member);
   return member;
 }
 
-/** The members whose first keys are `keys`: one, or a group where the path stops early. */
-function membersPlace(members: Members, rule: ArrayRule, keys: readonly string[]): PatchTarget {
+/** The members whose first keys are `keys`: one member, or a group for a partial path. */
+function membersTarget(members: Members, rule: ArrayRule, keys: readonly string[]): PatchTarget {
   if (keys.length > rule.depth) {
     throw new CatalogError("invalid", "a text has no fields", {
       hint: `Name the text itself: its path has ${rule.depth} segment after the array's`,
     });
   }
-  // "-" is the place behind the last member, as in a plain array.
+  // "-" is the index after the last member, as in a plain array.
   const given = keys.length === 1 && keys[0] === "-" ? [] : keys;
   const texts = given.map(canonical);
   const found = () => (texts.length === keys.length ? members.find(texts) : []);
@@ -240,8 +242,8 @@ function membersPlace(members: Members, rule: ArrayRule, keys: readonly string[]
       return ids.length === 0 ? undefined : ids.map((id) => members.get(id));
     },
     add(value) {
-      if (severalMembers(rule, value, given)) return replace(value);
-      // One member takes the place of its like alone: who shares but the path's keys stays.
+      if (hasSeveralMembers(rule, value, given)) return replace(value);
+      // Replaces only the equivalent member: others that share the path's keys stay.
       for (const member of membersOf(rule, value, given)) {
         const like = [...texts, ...rule.textsOf(member).slice(texts.length)];
         members.replace([...members.find(like), ...same(member)], [member]);
@@ -252,7 +254,7 @@ function membersPlace(members: Members, rule: ArrayRule, keys: readonly string[]
   };
 }
 
-function elementPlace(array: unknown[], segment: string): PatchTarget {
+function elementTarget(array: unknown[], segment: string): PatchTarget {
   const index = indexIn(array, segment);
   const insert = (value: unknown) => {
     if (index > array.length) {
@@ -287,7 +289,7 @@ function own(holder: object, name: string): unknown {
   return Object.hasOwn(holder, name) ? (holder as Record<string, unknown>)[name] : undefined;
 }
 
-/** Sets a member of the object itself, whatever its name. */
+/** Sets an own property, even one named `__proto__`. */
 export function setOwn(holder: object, name: string, value: unknown): void {
   if (name !== "__proto__") (holder as Record<string, unknown>)[name] = value;
   else

@@ -1,8 +1,8 @@
 /**
- * How the members of an aspect's arrays are addressed in a patch: by the values of their keys.
+ * The keys by which a patch addresses the members of an aspect's arrays.
  *
- * The known aspects' keys are data (avro/patch-keys.json, PatchRules); a patch may bring its own
- * (`arrayPrimaryKeys`). A key may lie deeper in the member: `attribution␟source`.
+ * avro/patch-keys.json (PatchRules) has the keys of the known aspects; a patch may define its own
+ * (`arrayPrimaryKeys`). A key may be nested in the member: `attribution␟source`.
  */
 
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
@@ -16,7 +16,7 @@ const NESTING = "\u241f";
 export type PatchRules = Readonly<Record<string, AspectPatchRules>>;
 
 interface AspectPatchRules {
-  /** By the names of the fields that lead to the array, without its members' keys: `a/b`. */
+  /** Keys by the field path of the array, which omits the members' keys: `a/b`. */
   readonly arrays?: Readonly<Record<string, ArrayKeys>>;
   /**
    * Initial members of an aspect (path "") or record that a patch creates. The texts "$now" and
@@ -26,14 +26,14 @@ interface AspectPatchRules {
 }
 
 export type ArrayKeys =
-  /** Members are addressed by these of their fields; [] means by themselves (plain texts). */
+  /** Key fields of the members; [] for plain texts, which are their own keys. */
   | readonly string[]
   /**
-   * `apart`: not in the path, but two members that differ in them are two. A tag of the same name
-   * from another source is not replaced when a tag is added.
+   * `apart`: further key fields, which the path omits. Adding a tag does not replace the same tag
+   * from another source.
    */
   | { readonly keys: readonly string[]; readonly apart: readonly string[] }
-  /** Members name themselves, each in a union: {<texts>: "…"}. */
+  /** Members are unions of a text, which is the key: {<texts>: "…"}. */
   | { readonly texts: string }
   /** Members are column lineages; see patch-lineage.ts. */
   | "fineGrainedLineage";
@@ -43,20 +43,20 @@ export interface ArrayRule {
   readonly kind: "objects" | "texts" | "lineages";
   /** Number of path segments that name one member. */
   readonly depth: number;
-  /** The fields of a member that are its keys, each as the names that lead to it. */
+  /** Paths of the key fields within a member. */
   readonly fields: readonly (readonly string[])[];
-  /** Fields of a member that its keys, and what else keeps it apart, lie in. */
+  /** Top-level fields of a member that contain key fields, including `apart`. */
   readonly names: ReadonlySet<string>;
-  /** The member that a text is (kind "texts"). */
+  /** Converts a text to a member (kind "texts"). */
   readonly memberOf?: ((text: string) => unknown) | undefined;
-  /** Texts of the keys, then of what else keeps members apart. */
+  /** Texts of the key fields, then of the `apart` fields. */
   readonly textsOf: TextsOf;
 }
 
 /** By the field path of the array, as in AspectPatchRules.arrays. */
 export type ArrayRules = ReadonlyMap<string, ArrayRule>;
 
-/** Stands in a path for a transformation or a query that a lineage has not. */
+/** Path segment for an absent transformation or query of a lineage. */
 export const NO_LINEAGE_KEY = "NONE";
 
 export const LINEAGES: ArrayRule = {
@@ -66,7 +66,7 @@ export const LINEAGES: ArrayRule = {
   names: new Set(),
   textsOf: (member) => {
     const downstreams = jsonObject(member) ? member.downstreams : undefined;
-    // A lineage into several columns has no place in the path; it stays as it is.
+    // No path can address a lineage with several downstream columns; it stays unchanged.
     if (!Array.isArray(downstreams) || downstreams.length !== 1) return [];
     return [
       keyText(member, ["transformOperation"]) || NO_LINEAGE_KEY,
@@ -76,7 +76,7 @@ export const LINEAGES: ArrayRule = {
   },
 };
 
-/** Plain texts name themselves. */
+/** The rule of plain texts, which are their own keys. */
 export const TEXTS: ArrayRule = {
   kind: "texts",
   depth: 1,
@@ -86,7 +86,7 @@ export const TEXTS: ArrayRule = {
   textsOf: (member) => [plainText(member)],
 };
 
-/** The rules of an aspect: its own (unless the patch is forced to be generic), then the patch's. */
+/** The rules of the aspect, which a generic patch ignores, then the rules of the patch. */
 export function arrayRules(
   aspect: AspectPatchRules | undefined,
   patch: { readonly keys: Readonly<Record<string, readonly string[]>>; readonly generic: boolean },
@@ -133,7 +133,7 @@ export function membersOf(
   given: readonly string[],
 ): readonly unknown[] {
   if (Array.isArray(value)) return value.map((member) => memberOf(rule, member, given));
-  if (jsonObject(value) && severalMembers(rule, value, given)) {
+  if (jsonObject(value) && hasSeveralMembers(rule, value, given)) {
     return Object.entries(value).flatMap(([key, inner]) => membersOf(rule, inner, [...given, key]));
   }
   return [memberOf(rule, value, given)];
@@ -143,7 +143,7 @@ function memberOf(rule: ArrayRule, value: unknown, given: readonly string[]): un
   if (rule.memberOf !== undefined) {
     if (typeof value === "string") return rule.memberOf(value);
     if (rule.textsOf(value)[0] !== "") return value;
-    // Clients write {} for the value where the path says it all.
+    // Clients send {} as the value if the path has all keys.
     if (given[0] !== undefined) return rule.memberOf(given[0]);
   } else if (jsonObject(value)) return withKeys(rule, value, given);
   throw new CatalogError(
@@ -153,8 +153,8 @@ function memberOf(rule: ArrayRule, value: unknown, given: readonly string[]): un
   );
 }
 
-/** The value is a list or a map of members, not a member. */
-export const severalMembers = (
+/** True for a list or a map of members, false for one member. */
+export const hasSeveralMembers = (
   rule: ArrayRule,
   value: unknown,
   given: readonly string[],
@@ -177,7 +177,7 @@ export function withKeys(
   const keyed: Record<string, unknown> = { ...member };
   for (const [i, text] of given.entries()) {
     const [name, nested] = rule.fields[i] ?? [];
-    // An empty text says that there is no value; a nested key alone would make half a record.
+    // An empty text means no value; a nested key alone would create an incomplete record.
     if (name !== undefined && nested === undefined && text !== "") keyed[name] ??= text;
   }
   return keyed;

@@ -1,8 +1,8 @@
 /**
  * Column lineages in a patch. Their array holds {downstreams: [d], upstreams: [u, …],
  * transformOperation?, query?, confidenceScore}; a path names one upstream of one of them:
- * `/fineGrainedLineages/<transformOperation>/<d>/<query>/<u>`, with NONE for what is absent, and the
- * value there is {confidenceScore}. A lineage without upstreams is no lineage: it goes.
+ * `/fineGrainedLineages/<transformOperation>/<d>/<query>/<u>`, with NONE for an absent part. The
+ * value at the path is {confidenceScore}. A lineage without upstreams is removed.
  */
 import { jsonObject } from "../../lib/json.ts";
 import { CatalogError } from "../errors.ts";
@@ -18,8 +18,8 @@ interface Lineage {
 /** Segments that name one upstream of one lineage. */
 const DEPTH = LINEAGES.depth + 1;
 
-/** The location that `segments` name in the lineages; `upstreamsOf` opens the upstreams of one. */
-export function lineagePlace(
+/** The target of `segments` in the lineages; `upstreamsOf` opens the upstreams of a lineage. */
+export function lineageTarget(
   lineages: Members,
   segments: readonly string[],
   upstreamsOf: (lineage: object) => Members,

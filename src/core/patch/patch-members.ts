@@ -1,20 +1,20 @@
 /**
- * The members of an array while a patch is applied to it: found by their keys instead of by their
- * place, each lookup and change in constant time, their order kept, new ones last.
+ * The members of an array during the application of a patch, indexed by key. Lookups and changes
+ * take constant time. The order is stable, and new members are added at the end.
  *
- * A member has one text per key. The texts of an urn do not depend on its namespace, so that a
- * patch may write urns in any.
+ * A member has one text per key. The text of an urn does not depend on its namespace, so a patch
+ * may use any namespace.
  */
 import { withNamespace } from "../urn.ts";
 
-/** The location that a path names. */
+/** The target of a path. */
 export interface PatchTarget {
-  /** undefined: nothing is there. */
+  /** Returns undefined for an absent target. */
   readonly read: () => unknown;
   readonly add: (value: unknown) => void;
-  /** Of what is absent: adds. */
+  /** Adds the value if the target is absent. */
   readonly replace: (value: unknown) => void;
-  /** Of what is absent: does nothing. */
+  /** Does nothing if the target is absent. */
   readonly remove: () => void;
 }
 
@@ -27,14 +27,14 @@ export interface Members {
   readonly find: (texts: readonly string[]) => readonly number[];
   readonly get: (id: number) => unknown;
   readonly add: (member: unknown) => void;
-  /** Puts the members into the places of `ids`; what is too many of either goes last or away. */
+  /** Replaces the members `ids` one by one. Removes surplus ids, and appends surplus members. */
   readonly replace: (ids: readonly number[], members: readonly unknown[]) => void;
   readonly toArray: () => unknown[];
 }
 
 export function createMembers(array: readonly unknown[], textsOf: TextsOf): Members {
   const members = new Map<number, unknown>();
-  /** By number of keys looked at, then by their texts. Made when first asked for. */
+  /** Ids by key prefix, for each number of keys; built lazily. */
   const indexes = new Map<number, Map<string, Set<number>>>();
   let nextId = 0;
   for (const member of array) members.set(nextId++, member);
@@ -80,9 +80,9 @@ export function createMembers(array: readonly unknown[], textsOf: TextsOf): Memb
 }
 
 /**
- * The text of one key of a member, `path` being the names that lead to it: ["attribution", "source"].
- * A union's value stands for the union: {value: {string: "a"}} has the text a. What is absent has
- * the empty text.
+ * The text of one key of a member. `path`: the field path of the key, as ["attribution", "source"].
+ * The text of a union is that of its value: {value: {string: "a"}} has the text a. An absent key
+ * has the empty text.
  */
 export function keyText(member: unknown, path: readonly string[]): string {
   let value = member;
@@ -108,5 +108,5 @@ export function plainText(value: unknown): string {
 export const canonical = (text: string): string =>
   text.includes("urn:") ? withNamespace(text, "li") : text;
 
-/** No text holds U+0000 in a way that counts: a urn may not, and a clash only merges two groups. */
+/** Joins with U+0000, which no urn contains; in other texts, a collision only merges two groups. */
 const joined = (texts: readonly string[]): string => texts.join("\u0000");

@@ -1,6 +1,6 @@
 /**
- * The form of a patch: which operations, on which paths, and by which keys arrays are addressed.
- * It rejects every error of a patch that does not depend on the value.
+ * Parses a patch: its operations, their paths, and the keys of arrays. Rejects all errors that do
+ * not depend on the value.
  */
 
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
@@ -12,7 +12,7 @@ export type Operation =
   | { readonly op: "remove"; readonly path: Path }
   | { readonly op: "move" | "copy"; readonly path: Path; readonly from: Path };
 
-/** A JSON pointer (RFC 6901), as written and taken apart. */
+/** A JSON pointer (RFC 6901): its text and its segments. */
 export interface Path {
   readonly text: string;
   readonly segments: readonly string[];
@@ -20,7 +20,7 @@ export interface Path {
 
 interface ParsedPatch {
   readonly operations: readonly Operation[];
-  /** `arrayPrimaryKeys`: by the name of the array's field, [] where members name themselves. */
+  /** `arrayPrimaryKeys`: key fields by the array's field; [] for plain texts. */
   readonly keys: Readonly<Record<string, readonly string[]>>;
   /** `forceGenericPatch`: only `keys` count, not those of the known aspects. */
   readonly generic: boolean;
@@ -29,7 +29,7 @@ interface ParsedPatch {
 /** More than the largest schema has columns. */
 const operationsMax = 20_000;
 const segmentsMax = 64;
-/** Deeper than any aspect, and shallow enough for every recursion over a value. */
+/** Deeper than any aspect, and shallow enough for recursive functions. */
 export const depthMax = 200;
 const OPS = ["add", "remove", "replace", "move", "copy", "test"] as const;
 

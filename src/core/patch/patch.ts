@@ -1,11 +1,11 @@
 /**
- * Applying a patch to an aspect: JSON Patch (RFC 6902), made lenient where clients rely on it, with
- * the members of arrays named by their keys.
+ * Applies a patch to an aspect: JSON Patch (RFC 6902), in the lenient form that clients rely on,
+ * with members of arrays addressed by key.
  *
- * Removing what is absent is fine, missing parents are made, replacing what is absent adds it. The
- * order of members stays, new ones go last, a known key is replaced in place. An operation that
- * cannot be applied rejects the whole patch. Pure: neither the value nor the patch is changed, and
- * the result shares nothing with them.
+ * Removing an absent target succeeds, missing parents are created, and replacing an absent target
+ * adds it. The order of members is stable: a member with an existing key is replaced at its index,
+ * other members are appended. An operation that cannot be applied rejects the whole patch. Pure:
+ * the value and the patch are not mutated, and the result shares no objects with them.
  */
 
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
@@ -18,13 +18,13 @@ export type { PatchRules } from "./patch-keys.ts";
 
 import { sameJson } from "../../lib/same-json.ts";
 
-/** A patch whose form is right, ready for any value of its aspect. */
+/** A parsed patch, applicable to any value of its aspect. */
 export interface Patch {
   readonly aspect: string;
   readonly operations: readonly Operation[];
   readonly arrays: ArrayRules;
   /** Initial members of the aspect and its records, by field path; with placeholders. */
-  readonly born: Readonly<Record<string, JsonObject>>;
+  readonly initialValues: Readonly<Record<string, JsonObject>>;
 }
 
 /** Time of the request in epoch milliseconds, and its actor. */
@@ -33,13 +33,13 @@ interface Stamp {
   readonly actor: string;
 }
 
-/** Limits of the copy operations of a patch together: repeated copies double the size each time. */
+/** Limits of all copy operations of a patch: repeated copies double the size each time. */
 const copiedMax = { values: 1_000_000, characters: 64_000_000 };
 
 /**
  * Reads a patch from JSON text or from the parsed value: a list of operations, or `{patch: [...],
- * arrayPrimaryKeys?, forceGenericPatch?}`. `rules` is what avro/patch-keys.json holds. Throws
- * `malformed` with the index of the operation that is wrong.
+ * arrayPrimaryKeys?, forceGenericPatch?}`. `rules`: the content of avro/patch-keys.json. Throws
+ * `malformed` with the index of the first invalid operation.
  */
 export function parsePatch(source: unknown, rules: PatchRules, aspect: string): Patch {
   const { operations, keys, generic } = parseOperations(source);
@@ -48,14 +48,13 @@ export function parsePatch(source: unknown, rules: PatchRules, aspect: string): 
     aspect,
     operations,
     arrays: arrayRules(known, { keys, generic }),
-    born: known?.born ?? {},
+    initialValues: known?.born ?? {},
   };
 }
 
 /**
- * The value that follows from the current one; undefined: the aspect has none yet, and is born with
- * its required fields. The result is yet to be checked against the aspect's schema. Throws `invalid`
- * with the operation's index and path.
+ * Applies the patch to the current value, or to the initial value of the aspect if `current` is
+ * undefined. Does not validate the result. Throws `invalid` with the operation's index and path.
  */
 export function applyPatch(
   current: JsonObject | undefined,
@@ -65,7 +64,8 @@ export function applyPatch(
   const document = createPatchDocument(
     current && (copied(current) as JsonObject),
     patch.arrays,
-    (path) => filled(Object.hasOwn(patch.born, path) ? patch.born[path] : {}, stamp),
+    (path) =>
+      filled(Object.hasOwn(patch.initialValues, path) ? patch.initialValues[path] : {}, stamp),
   );
   const budget = { ...copiedMax };
   for (const [index, operation] of patch.operations.entries()) {
@@ -121,7 +121,7 @@ function move(document: PatchDocument, from: Path, path: Path): void {
 
 function checkTest(document: PatchDocument, path: Path, expected: unknown): void {
   const found = document.locate(path.segments, false)?.read();
-  // Aspects keep no nulls: a field that is null and one that is absent are the same.
+  // Aspects store no nulls: null equals an absent field.
   if (sameJson(found ?? null, expected)) return;
   // A group of one member equals that member.
   if (Array.isArray(found) && found.length === 1 && sameJson(found[0], expected)) return;
@@ -140,7 +140,7 @@ function valueAt(document: PatchDocument, from: Path): unknown {
   });
 }
 
-/** A record as it begins, with the request's time and actor for "$now" and "$actor". */
+/** An initial record, with the request's time and actor in place of "$now" and "$actor". */
 function filled(born: JsonObject = {}, stamp: Stamp): Record<string, unknown> {
   const inner = (value: unknown): unknown => {
     if (value === "$now") return stamp.time;

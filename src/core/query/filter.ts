@@ -2,10 +2,9 @@
  * Filters: a filter is compiled once and then applied to each value. `compileFilterOver` takes
  * values that are not JSON objects: the caller reads their fields.
  *
- * EQUAL and IN compare exactly, IEQUAL, CONTAIN, START_WITH and END_WITH ignore letter case, and a
- * criterion holds when any of its values fits any value of the field. `value` and `values` both
- * count. IN without values holds for no value; a criterion of another condition without values is
- * ignored.
+ * EQUAL and IN are case-sensitive; IEQUAL, CONTAIN, START_WITH and END_WITH are not. A criterion
+ * holds if any of its values matches any value of the field. Both `value` and `values` count. IN
+ * without values never holds; a criterion of another condition without values is ignored.
  */
 
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
@@ -60,29 +59,29 @@ const mapped = <T>(list: readonly T[] | undefined, change: (one: T) => T): typeo
 
 type Test = (valuesOf: ValuesOf) => boolean;
 
-/** A filter is asked about each of many values: what one question costs is bounded. */
+/** Limits of a filter, because it is applied to many values. */
 const criteriaMax = 1_000;
 const valuesMax = 10_000;
 const fieldCharactersMax = 500;
 
 /**
- * Compiles a filter of JSON objects. Fields are paths with "." or "/"; a list on the path matches by
- * any of its members. Throws `malformed` for a filter of the wrong form, `invalid` for a condition
- * that is not supported here.
+ * Compiles a filter of JSON objects. Fields are paths with "." or "/"; a list on the path matches
+ * by any of its members. Throws `malformed` for a filter of the wrong form, `invalid` for a
+ * condition that is not supported here.
  */
 export function compileFilter(filter: Filter | undefined): (value: JsonObject) => boolean {
   const accepts = compileFilterOver(filter);
   return (value) => accepts((field) => fieldValues(value, field));
 }
 
-/** The same for values whose fields are got at in another way. */
+/** As `compileFilter`, for values with another field access. */
 export function compileFilterOver(filter: Filter | undefined): Test {
   if (filter === undefined || filter === null) return () => true;
   const tests = readFilter(filter).map((criteria) => criteria.map(compileCriterion));
   return (valuesOf) => tests.some((group) => group.every((test) => test(valuesOf)));
 }
 
-/** A criterion that was found to be one. */
+/** A validated criterion. */
 export interface CheckedCriterion {
   readonly field: string;
   readonly condition: ConditionName | HierarchyName;
@@ -92,19 +91,19 @@ export interface CheckedCriterion {
 }
 
 /**
- * The filter as any of groups of criteria that all have to hold; without criteria that say
- * something a group is empty, and there is at least one. Throws as compileFilter does.
- * `hierarchy`: conditions that go up and down a hierarchy can be asked, too.
+ * The filter in disjunctive normal form: at least one group, all of whose criteria must hold.
+ * Ignored criteria are omitted, so a group may be empty. Throws as compileFilter does. `hierarchy`:
+ * allows conditions on a hierarchy.
  */
 export function readFilter(
   filter: Filter,
   { hierarchy = false }: { readonly hierarchy?: boolean } = {},
 ): readonly (readonly CheckedCriterion[])[] {
   if (typeof filter !== "object" || filter === null) throw misshapen(filter);
-  if (!saysOneOf(filter, ["or", "criteria"])) throw misshapen(filter);
+  if (!hasAnyOf(filter, ["or", "criteria"])) throw misshapen(filter);
   const groups = listOf(filter.or).map((group) => {
     if (typeof group !== "object" || group === null) throw misshapen(group);
-    if (!saysOneOf(group, ["and"])) throw misshapen(group);
+    if (!hasAnyOf(group, ["and"])) throw misshapen(group);
     return listOf(group.and);
   });
   if (groups.length === 0) groups.push(listOf(filter.criteria));
@@ -112,8 +111,8 @@ export function readFilter(
   return groups.map((criteria) => criteria.flatMap((one) => checked(one, hierarchy) ?? []));
 }
 
-/** Other members would be ignored, and the filter would match everything. */
-const saysOneOf = (one: object, names: readonly string[]): boolean =>
+/** False for an object with only other members, which would match everything. */
+const hasAnyOf = (one: object, names: readonly string[]): boolean =>
   names.some((name) => Object.hasOwn(one, name)) || Object.keys(one).length === 0;
 
 /** A group without criteria counts as one. */
@@ -140,10 +139,13 @@ function rejectOver(count: number, what: string, max: number): void {
 }
 
 /**
- * The entities that both filters match: each group of one is joined with each of the other. Throws
- * `malformed` before it joins more than a filter may have.
+ * The conjunction of two filters: joins each group of one with each group of the other. Throws
+ * `malformed` if the result exceeds the limits of a filter.
  */
-export function bothOf(one: Filter | undefined, other: Filter | undefined): Filter | undefined {
+export function intersectFilters(
+  one: Filter | undefined,
+  other: Filter | undefined,
+): Filter | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   const [left, right] = [one.or ?? [], other.or ?? []];
   const joined = sizeOf(left) * right.length + sizeOf(right) * left.length;
@@ -210,7 +212,7 @@ function checked(criterion: Criterion, hierarchy: boolean): CheckedCriterion | u
 
 function compileCriterion({ field, condition, texts, negated }: CheckedCriterion): Test {
   const fits = CONDITIONS[condition as ConditionName](texts);
-  // IS_NULL and `negated` both turn the answer around, and so undo each other.
+  // IS_NULL and `negated` both negate, so together they cancel out.
   const wanted = (condition !== "IS_NULL") !== negated;
   return (valuesOf) => valuesOf(field).some(fits) === wanted;
 }
@@ -229,7 +231,7 @@ function conditionOf(name: string, hierarchy: boolean): ConditionName | Hierarch
   );
 }
 
-/** Clients of several ages send `value: ""` beside `values`: it counts only when it stands alone. */
+/** Some clients send `value: ""` in addition to `values`: it counts only without `values`. */
 function textsOf({ value, values }: Criterion): readonly string[] {
   const texts = listOf(values).map(String);
   if (value === undefined || value === null) return texts;
@@ -306,14 +308,14 @@ function parsedObject(text: string): JsonObject | undefined {
   }
 }
 
-/** Fields that go by another name in search engines. */
+/** Fields with another name in search engines. */
 const ALIASES: ReadonlyMap<string, string> = new Map([["@timestamp", "timestampMillis"]]);
 const SUBFIELD = /\.(?:keyword|delimited|ngram|length)$/;
 
-/** The field's own name; search engines keep other forms of its values under names of their own. */
+/** The name of the field without the suffix of a multi-field, such as `.keyword`. */
 export const plainField = (field: string): string => field.replace(SUBFIELD, "");
 
-/** How a union of plain values names its members. */
+/** Member names of a union of primitive types. */
 const PLAIN = ["string", "int", "long", "float", "double", "boolean", "bytes"];
 
 /**
@@ -326,7 +328,7 @@ export function fieldValues(value: JsonObject, field: string): readonly unknown[
   return found;
 }
 
-/** The names on the way to a field, from the outside in. */
+/** The segments of a field path. */
 export const fieldPath = (field: string): readonly string[] =>
   (ALIASES.get(field) ?? plainField(field)).split(/[./]/);
 

@@ -1,4 +1,4 @@
-/** The values within a search query: how far they go, and what they say (search-query.ts). */
+/** Scans the values in a search query: phrases, words and ranges (search-query.ts). */
 
 export interface Ends {
   readonly above?: string;
@@ -18,7 +18,9 @@ const RESERVED = /[\s+\-=&|><!(){}[\]^"~*?:\\/]/.source;
 const ESCAPED = new RegExp(`\\\\(${RESERVED})`, "g");
 const IS_RESERVED = new RegExp(RESERVED);
 
-/** True if there is a backslash that escapes the next character. In MILL\mara it is an ordinary one. */
+/**
+ * True if there is a backslash that escapes the next character. In MILL\mara it is an ordinary one.
+ */
 const isEscape = (text: string, at: number): boolean =>
   text[at] === "\\" && IS_RESERVED.test(text[at + 1] ?? "");
 
@@ -31,25 +33,25 @@ export function scanPhrase(text: string, at: number): Scanned | undefined {
   let value = "";
   for (let end = at + 1; end < text.length; end++) {
     const c = text[end];
-    if (c === '"') return { text: value, end: end + 1 + looseness(text, end + 1) };
+    if (c === '"') return { text: value, end: end + 1 + slopLength(text, end + 1) };
     if (isEscape(text, end)) end++;
     value += text[end];
   }
   return undefined;
 }
 
-const LOOSENESS = /[~^]\d+(?:\.\d+)?(?=[\s)]|$)/y;
+const SLOP = /[~^]\d+(?:\.\d+)?(?=[\s)]|$)/y;
 
-/** Length of what other engines let stand behind a phrase: "one row"~2, "one row"^4. */
-function looseness(text: string, at: number): number {
-  LOOSENESS.lastIndex = at;
-  return LOOSENESS.exec(text)?.[0].length ?? 0;
+/** Length of a slop or boost after a phrase, as in Lucene: "one row"~2, "one row"^4. */
+function slopLength(text: string, at: number): number {
+  SLOP.lastIndex = at;
+  return SLOP.exec(text)?.[0].length ?? 0;
 }
 
 /**
- * The text up to a blank, without the backslashes that escape. A "word" also ends at brackets,
- * quotes and operators; a "value" contains the brackets that it closes, and as a urn the blanks in
- * them. Stars at its ends are left out and reported.
+ * The text up to a blank, without escaping backslashes. A "word" also ends at brackets, quotes and
+ * operators. A "value" may contain balanced brackets, and in a urn also blanks inside them. Leading
+ * and trailing stars are removed and reported.
  */
 export function scanValue(
   text: string,
@@ -92,7 +94,7 @@ export function scanValue(
 const joinsAt = (text: string, at: number): boolean =>
   text.startsWith("&&", at) || text[at] === "|";
 
-/** The index after the bracket that closes so many; undefined when there is none. */
+/** The index after the bracket that closes `depth` open brackets; undefined if there is none. */
 function closingAt(text: string, at: number, depth: number): number | undefined {
   let left = depth;
   for (let end = at; end < text.length; end++) {

@@ -1,14 +1,16 @@
-/** Scrolls that several read side by side. All slices together have everything once: the first does. */
+/** Sliced scrolls: the first slice has all results, and every other slice is empty. */
 import { CatalogError } from "../errors.ts";
 
 export interface SliceOptions {
   /** From 0. */
   readonly id: number;
-  /** How many slices there are; any number when absent. */
+  /** Number of slices; unchecked when absent. */
   readonly max?: number | undefined;
 }
 
-/** The slice is not the first, so it is empty. Throws `malformed` for a slice that does not exist. */
+/**
+ * The slice is not the first, so it is empty. Throws `malformed` for a slice that does not exist.
+ */
 export function isLaterSlice(slice: SliceOptions | undefined): boolean {
   if (slice === undefined) return false;
   const { id, max } = slice;

@@ -1,10 +1,10 @@
 /**
- * The aspects that an entity gets with its first write when its proposals bring none: where it is
- * found when browsing, and its platform. Only aspects that the entity type has are made, and a key
- * that gives nothing to go by makes none: a default never makes a write fail.
+ * The default aspects of a new entity: its browse paths and its platform, if its proposals do not
+ * write them. Only aspects of the entity type are created. A key from which no default follows
+ * creates none, so a default never fails a write.
  *
- * browsePaths (v1) names the folder that holds the entity, not the entity. Types that have no rule
- * for it get none: an empty path would put them all, nameless, at the root.
+ * browsePaths (v1) has the folder of the entity, without the entity itself. Types without a rule
+ * get no browsePaths: an empty path would list them at the root without a name.
  */
 import type { JsonObject } from "../../lib/json.ts";
 
@@ -20,13 +20,13 @@ interface BrowsePathEntry {
 }
 
 interface DefaultAspectsOptions {
-  /** Namespace of the urns that are made here. */
+  /** Namespace of the generated urns. */
   readonly namespace: string;
   /** `datasetNameDelimiter` of the platform's dataPlatformInfo; undefined: a full stop. */
   readonly delimiterOf?: ((platformUrn: string) => string | undefined) | undefined;
 }
 
-/** The part of an entity type that counts here; the model's Entity fits. */
+/** The members of the model's Entity that the defaults depend on. */
 interface EntityType {
   readonly name: string;
   readonly aspects: readonly string[];
@@ -67,7 +67,7 @@ function browseFolder(
       return path([text(key, "origin"), platform, ...folderNames(key, options)])?.toLowerCase();
     }
     case "chart":
-      // The reference keeps the letter case of a chart's tool, and of nothing else.
+      // As in DataHub, only the tool of a dashboard or chart keeps its letter case.
       return path([text(key, "dashboardTool")]);
     case "dashboard":
       return path([text(key, "dashboardTool")])?.toLowerCase();
@@ -106,7 +106,7 @@ function platformOf(entityName: string, key: JsonObject, namespace: string): str
     case "dataJob":
       return named(flowOf(key)?.orchestrator);
     default: {
-      // Datasets, models, feature tables and a company's own types: the platform is in the key.
+      // Datasets, models, feature tables and custom types have the platform in their key.
       const platform = text(key, "platform");
       return /^urn:[^:]+:dataPlatform:./.test(platform) ? platform : undefined;
     }

@@ -13,8 +13,8 @@ import { allowedBy, cardinalityOf } from "./property-values.ts";
 const VERSION = /^[0-9]{14}$/;
 
 /**
- * Why a `propertyDefinition` cannot be written; undefined: it can. `previous`: the value that it has;
- * `removed`: the property's `status` says so.
+ * The error of a `propertyDefinition`; undefined if it is valid. `previous`: the current value.
+ * `removed`: the property's `status` is removed.
  */
 export function rejectionOfDefinition(
   value: JsonObject,

@@ -11,30 +11,30 @@ import { CatalogError } from "../errors.ts";
 import { shown } from "../patch/patch-keys.ts";
 import { entityTypeOf, isUrn } from "../urn.ts";
 
-/** A structured property as a write finds it. */
+/** The current definition of a structured property. */
 export interface PropertyDefinition {
-  /** Value of its `propertyDefinition`; undefined: it has none, and nothing is asked of values. */
+  /** Value of its `propertyDefinition`; undefined if it has none: values are not checked. */
   readonly value: JsonObject | undefined;
-  /** Its `status` says that it is removed. */
+  /** True if its `status` is removed. */
   readonly removed: boolean;
 }
 
-interface Judgement {
+interface PropertyCheck {
   /** The entity's current entries. */
   readonly before: readonly JsonObject[];
-  /** Undefined: there is no such property. */
+  /** Returns undefined if the property does not exist. */
   readonly definitionOf: (urn: string) => PropertyDefinition | undefined;
-  /** The value is what a patch made: it may hold one entry of a property for each source. */
+  /** True for the result of a patch, which may have one entry per property and source. */
   readonly patched: boolean;
 }
 
 /**
- * Why the members of `properties`, {propertyUrn, values: [{string}|{double}], attribution?}, cannot
- * be written; undefined: they can.
+ * The error of the members of `properties`, {propertyUrn, values: [{string}|{double}],
+ * attribution?}; undefined if they are valid.
  */
 export function rejectionOfValues(
   properties: readonly JsonObject[],
-  { before, definitionOf, patched }: Judgement,
+  { before, definitionOf, patched }: PropertyCheck,
 ): CatalogError | undefined {
   const known = Map.groupBy(before, urnOf);
   for (const [urn, entries] of Map.groupBy(properties, urnOf)) {
@@ -78,7 +78,7 @@ function rejectionOfEntries(
       );
     }
     for (const value of assigned) {
-      const wrong = typeErrorOf(value, definition) ?? strangerIn(value, definition);
+      const wrong = typeErrorOf(value, definition) ?? unknownValueIn(value, definition);
       if (wrong !== undefined) {
         return invalid(`property "${urn}", value ${shown(value)} ${wrong.what}`, wrong.hint);
       }
@@ -154,7 +154,7 @@ function validationErrorOfUrn(
       };
 }
 
-function strangerIn(value: JsonObject, definition: JsonObject): ValidationError | undefined {
+function unknownValueIn(value: JsonObject, definition: JsonObject): ValidationError | undefined {
   const allowed = allowedBy(definition);
   if (allowed === undefined || allowed.some((one) => sameJson(one, value))) return undefined;
   const texts = allowed.map((one) => (jsonObject(one) ? textOf(one) : String(one)));

@@ -1,7 +1,7 @@
 /**
- * Rules of aspects beyond their schemas: derived fields, and reasons to reject a value. They run
- * after the schema check and before the comparison with the current value. They are pure and change
- * none of their arguments.
+ * Write rules of aspects: derived fields, and constraints that schemas cannot express. They run
+ * after the validation of the schema and before the comparison with the current value. They are
+ * pure.
  */
 import { listed } from "../../lib/format.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
@@ -23,9 +23,9 @@ import {
 } from "./reference-rules.ts";
 
 export interface WriteContext extends ReferenceContext {
-  /** Namespace of the urns that are made here. */
+  /** Namespace of the generated urns. */
   readonly namespace: string;
-  /** The entity's other aspects as they are now; undefined: it has no such aspect. */
+  /** Current value of another aspect of the entity; undefined if it has no such aspect. */
   readonly sibling?: ((aspect: string) => JsonObject | undefined) | undefined;
   /** The value is the result of a patch of `previous`. */
   readonly patched?: boolean | undefined;
@@ -35,15 +35,15 @@ interface WriteRule {
   /** The other entities that the rule reads. */
   readonly needs?: OthersNeeded;
   /** The rule compares with the aspect's current value. */
-  readonly looksBack?: boolean;
+  readonly needsCurrent?: boolean;
   readonly apply?: (value: JsonObject, context: WriteContext) => JsonObject;
-  /** Why the value that `apply` made cannot be written. */
+  /** The error of the value that `apply` returned; undefined if it is valid. */
   readonly rejection?: (value: JsonObject, context: WriteContext) => CatalogError | undefined;
 }
 
 const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
   ["ownership", { apply: withOwnerTypes }],
-  ["domains", { apply: syncedDomains, looksBack: true }],
+  ["domains", { apply: syncedDomains, needsCurrent: true }],
   ["assertionInfo", { apply: withAssertionTarget }],
   ["dataHubPolicyInfo", { apply: withKnownCriteria }],
   [
@@ -56,14 +56,17 @@ const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
   ],
   ["status", stageRule],
   ["versionProperties", versionRule],
-  ["versionSetProperties", { ...versionSetRule, looksBack: true }],
+  ["versionSetProperties", { ...versionSetRule, needsCurrent: true }],
   ["logicalParent", logicalParentRule],
   ["structuredPropertySettings", settingsRule],
   ["formInfo", promptsRule],
   ["institutionalMemory", { rejection: wrongLinks("institutionalMemory") }],
   ["corpUserEditableInfo", { rejection: wrongLinks("corpUserEditableInfo") }],
   ["corpGroupEditableInfo", { rejection: wrongLinks("corpGroupEditableInfo") }],
-  ["propertyDefinition", { looksBack: true, needs: definitionNeeds, rejection: wrongDefinition }],
+  [
+    "propertyDefinition",
+    { needsCurrent: true, needs: definitionNeeds, rejection: wrongDefinition },
+  ],
   ["schemaMetadata", { rejection: wrongPaths({ aspect: "schemaMetadata", member: "fields" }) }],
   [
     "editableSchemaMetadata",
@@ -80,7 +83,7 @@ const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
 export const othersNeeded = (aspect: string): OthersNeeded | undefined => rules.get(aspect)?.needs;
 
 /** The aspect's rule needs the current value (`previous`). */
-export const looksBack = (aspect: string): boolean => rules.get(aspect)?.looksBack ?? false;
+export const looksBack = (aspect: string): boolean => rules.get(aspect)?.needsCurrent ?? false;
 
 /** The value as it is written. Throws `invalid` when the aspect's rule rejects it. */
 export const applyWriteRule = (
@@ -100,7 +103,7 @@ export const rejectionOf = (
 ): CatalogError | undefined => rules.get(aspect)?.rejection?.(value, context);
 
 /**
- * `ownerTypes` says who owns by kind of ownership, whatever the writer sent for it:
+ * Derives `ownerTypes`, the owners by ownership type; ignores the value that the client sent.
  * owners [{owner: A, type: DATAOWNER}] → {urn:li:ownershipType:__system__dataowner: [A]}.
  */
 function withOwnerTypes(value: JsonObject, { namespace }: WriteContext): JsonObject {
@@ -125,8 +128,8 @@ const assertionKinds: readonly string[] = [
 ];
 
 /**
- * `entityUrn` and `fieldPath` follow from the definition of the assertion's kind, whatever the writer sent
- * for them, so that searches find assertions of every kind by entity and column.
+ * `entityUrn` and `fieldPath` follow from the definition of the assertion's kind, whatever the
+ * writer sent for them, so that searches find assertions of every kind by entity and column.
  */
 function withAssertionTarget(value: JsonObject): JsonObject {
   const { fieldAssertion } = value;
@@ -175,9 +178,9 @@ function withKnownCriteria(value: JsonObject): JsonObject {
   return value;
 }
 
-/** Keeps both fields in step, with manual associations before propagated ones. */
+/** Synchronizes both fields, with manual associations before propagated ones. */
 function syncedDomains(value: JsonObject, context: WriteContext): JsonObject {
-  const synced = withDomainsInStep(value, context);
+  const synced = withSyncedDomains(value, context);
   const associations = members(synced.domainAssociations);
   if (!associations.some(isPropagated)) return synced;
   const sorted = manualFirst(associations, isPropagated);
@@ -201,10 +204,10 @@ function isPropagated({ attribution }: JsonObject): boolean {
 }
 
 /**
- * `domains` lists what `domainAssociations` explains. A write may change either, and the other
- * follows; associations of domains that stay keep their context and attribution.
+ * Keeps `domains` and `domainAssociations` in sync: a write may change either field, and the other
+ * is derived. Associations of remaining domains keep their context and attribution.
  */
-function withDomainsInStep(value: JsonObject, { previous }: WriteContext): JsonObject {
+function withSyncedDomains(value: JsonObject, { previous }: WriteContext): JsonObject {
   const domains = distinct(texts(value.domains));
   const domainsBefore = distinct(texts(previous?.domains));
   const associations = members(value.domainAssociations);
@@ -251,8 +254,8 @@ function definitionsOf(value: JsonObject): readonly string[] {
 }
 
 /**
- * A property whose definition is missing is dropped; a write of only such properties is rejected.
- * Properties that the entity already has stay, so that a patch of one does not cost another.
+ * Drops properties without a definition; rejects a write of only such properties. Keeps properties
+ * that the entity already has, so that a patch of one property does not remove others.
  */
 function withoutUndefinedProperties(
   value: JsonObject,
@@ -318,7 +321,7 @@ const distinct = (values: readonly string[]): readonly string[] => [...new Set(v
 const sameMembers = (some: readonly string[], others: readonly string[]): boolean =>
   some.length === others.length && some.every((value) => others.includes(value));
 
-/** Where an aspect has the fields of a schema. */
+/** Location of the schema fields in an aspect. */
 interface Fields {
   readonly aspect: string;
   /** `fields` or `editableSchemaFieldInfo`: [{fieldPath, …}]. */
@@ -326,9 +329,8 @@ interface Fields {
 }
 
 /**
- * Field paths of a schema are unique and not empty: with two entries for one path, neither is certain to
- * be found. Returns why a schema cannot be written; undefined: it can. Paths that are wrong in the value
- * of before (`previous`) may stay so.
+ * Field paths of a schema must be unique and not empty. Returns the error of a schema; undefined if
+ * it is valid. Invalid paths of the current value (`previous`) are accepted.
  */
 function rejectionOfPaths(
   { aspect, member }: Fields,

@@ -12,7 +12,7 @@ type ChangeOperation =
   | ("STARTED" | "COMPLETED")
   | ("ACTIVE" | "RESOLVED");
 
-/** From the least to the most that it asks of others. */
+/** In ascending order of impact on consumers. */
 export const semanticChangeTypes = ["NONE", "PATCH", "MINOR", "MAJOR"] as const;
 export type SemanticChangeType = (typeof semanticChangeTypes)[number];
 
@@ -32,7 +32,7 @@ interface AspectChange {
   readonly urn: string;
   readonly aspect: string;
   readonly isKey: boolean;
-  /** Undefined: it had no value, or has none now. */
+  /** Undefined if the aspect had no value. */
   readonly before: Readonly<Record<string, unknown>> | undefined;
   readonly after: Readonly<Record<string, unknown>> | undefined;
 }
@@ -165,7 +165,10 @@ const lifecycle = (
   },
 ];
 
-/** A new or changed incident. Nothing for a change that leaves the state as it is, and for a deleted incident. */
+/**
+ * A new or changed incident. Nothing for a change that leaves the state as it is, and for a deleted
+ * incident.
+ */
 function incident(
   entityUrn: string,
   before: Value | undefined,

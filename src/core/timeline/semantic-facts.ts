@@ -49,7 +49,7 @@ export interface Fact {
 }
 
 type Value = Readonly<Record<string, unknown>>;
-type Reader = (value: Value, urn: string) => readonly Fact[];
+type FactReader = (value: Value, urn: string) => readonly Fact[];
 
 /** Aspects that describe their entity, with the member that does. */
 const DESCRIPTION_MEMBERS = ["description", "definition", "about"];
@@ -61,7 +61,7 @@ export function factsOf(aspect: string, value: Value, urn: string): readonly Fac
 }
 
 /** By aspect. */
-const readers: Readonly<Record<string, Reader>> = {
+const readers: Readonly<Record<string, FactReader>> = {
   globalTags: (value, urn) => tags(value, urn),
   glossaryTerms: (value, urn) => terms(value, urn),
   ownership: (value, urn) =>
@@ -212,7 +212,7 @@ function terms(value: unknown, about: string, parameters: Value = {}): readonly 
   return named("GLOSSARY_TERM", "term", "termUrn", urns, about, parameters);
 }
 
-/** Facts that are there or not: each names another entity. */
+/** Facts that reference another entity and cannot be modified. */
 function named(
   category: ChangeCategory,
   word: string,

@@ -1,6 +1,7 @@
 /**
  * Reads the audit trail: its records and the writes of the catalog in one order, the newest first.
- * Each page reads a bounded part of the log backwards; a start in the past is found by binary search.
+ * Each page reads a bounded part of the log backwards; a start in the past is found by binary
+ * search.
  */
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { AuditEvent, AuditPage, AuditQuery } from "../../auth/audit.ts";
@@ -22,10 +23,10 @@ export interface AuditEventsParts {
   readonly now: () => number;
 }
 
-/** Records that one page reads at most. */
-const lookedAtMax = 50_000;
+/** Maximum records that one page scans. */
+const SCANNED_RECORDS_MAX = 50_000;
 const readMax = 500;
-/** Maximum distance of records from the order of their times: clocks of nodes, concurrent appends. */
+/** Maximum disorder of record times, from clock skew between nodes and concurrent appends. */
 const disorderMs = 120_000;
 
 export function createAuditEvents({ log, decode, days, now }: AuditEventsParts) {
@@ -51,7 +52,7 @@ export function createAuditEvents({ log, decode, days, now }: AuditEventsParts) 
   }
 
   /** Records that the stream's name rules out are not decoded. */
-  function sieveOf(query: AuditQuery, from: number) {
+  function recordFilterOf(query: AuditQuery, from: number) {
     const { actor, action, outcome, urn, to = Number.POSITIVE_INFINITY, writes = true } = query;
     return (record: LogRecord): AuditEvent | "over" | undefined => {
       const of = parseStream(record.stream);
@@ -72,14 +73,14 @@ export function createAuditEvents({ log, decode, days, now }: AuditEventsParts) 
 
   async function list(query: AuditQuery): Promise<AuditPage> {
     const since = days === 0 ? 0 : now() - days * dayMs;
-    const sieve = sieveOf(query, Math.max(query.from ?? 0, since));
+    const sieve = recordFilterOf(query, Math.max(query.from ?? 0, since));
     let at: Position | "end" = query.before ?? "end";
     if (query.to !== undefined) {
       const end = await endOfTime(query.to + disorderMs, { log, decode });
       if (at === "end" || (end !== "end" && end < at)) at = end;
     }
     const events: AuditEvent[] = [];
-    for (let lookedAt = 0; lookedAt < lookedAtMax; ) {
+    for (let lookedAt = 0; lookedAt < SCANNED_RECORDS_MAX; ) {
       const page = await log.readAll(at, { limit: readMax, backward: true });
       if (page.length === 0) return { events, position: START, end: true };
       for (const record of page) {

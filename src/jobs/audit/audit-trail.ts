@@ -1,7 +1,7 @@
 /**
  * The audit trail: notes are batched and appended to the log in the background, so that no response
- * waits for them; a crash loses at most the last second. Writes of the catalog and jobs have records
- * of their own and get no note.
+ * waits for them; a crash loses at most the last second. Writes of the catalog and jobs have
+ * records of their own and get no note.
  *
  * Rejected requests cannot fill the log: equal rejections of a minute are one record with a count,
  * and beyond a rate only their number is recorded.
@@ -25,9 +25,9 @@ interface AuditTrailParts extends AuditEventsParts {
 const gatherMs = 1_000;
 /** Time for which equal rejections are counted before they are recorded. */
 export const countedMs = 60_000;
-/** Rejections recorded one by one: a burst of so many, then one per second. */
+/** Burst size of the rate limit for single rejections; the rate is one per second. */
 export const rejectionsMax = 200;
-/** Notes that wait while the log is unavailable; later ones are dropped with a warning. */
+/** Maximum pending notes while the log is unavailable; later ones are dropped with a warning. */
 const waitingMax = 10_000;
 /** Minimum time between two records of the use of a token, and of its use from another address. */
 const useMs = 3_600_000;

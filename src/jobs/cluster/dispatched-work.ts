@@ -13,14 +13,14 @@ import type { DispatchedWork, JobQueue } from "./job-queue.ts";
 interface Own {
   readonly restoration: Pick<Restoration, "restore" | "drop">;
   readonly rebuilding: Rebuilding;
-  /** Views that this process feeds. */
+  /** Views that this process projects. */
   readonly projected: () => readonly string[];
   /** All views; each comes after the views that it is built from. */
   readonly views: readonly string[];
 }
 
 /** Executes a job of another node. */
-export const handedWork =
+export const runDispatchedWork =
   ({ restoration, rebuilding }: Omit<Own, "projected" | "views">): DispatchedWork =>
   async ({ kind, view, urns = [], actor }, { signal, report }) => {
     if (kind === "rebuild") {
@@ -59,7 +59,7 @@ export function dispatchedRestore(
       // In order: some views are built from views before them.
       for (const one of view === undefined ? views : [view]) {
         const here = isElsewhere(one) ? undefined : await restoration.restore(urns, one);
-        // Another node may have become the leader of the view meanwhile.
+        // Another node may have become the leader of the view.
         const done = here?.every(({ elsewhere }) => elsewhere !== true);
         appendAll(unrestored, done ? (here ?? []) : await handOver(one, urns));
       }

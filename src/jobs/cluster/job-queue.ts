@@ -12,7 +12,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { CatalogError, saidBy } from "../../core/errors.ts";
+import { CatalogError, messageOf } from "../../core/errors.ts";
 import { type Revision, revision } from "../../core/position.ts";
 import {
   deserializeError,
@@ -42,8 +42,8 @@ export type DispatchedWork = (
 
 export interface JobQueue {
   /**
-   * Resolves with the result of the work. Rejects with the work's error, with the signal's reason, and
-   * with `unavailable` when no node applies the view or the heartbeats stop.
+   * Resolves with the result of the work. Rejects with the work's error, with the signal's reason,
+   * and with `unavailable` when no node applies the view or the heartbeats stop.
    */
   ask(
     handed: Dispatched,
@@ -58,8 +58,8 @@ interface JobQueueParts {
   /** True when this process applies the view and can execute its work. */
   readonly projects: (view: string) => boolean;
   readonly work: DispatchedWork;
-  /** Calls back when the log may have grown. */
-  readonly onGrown: (listener: () => void) => void;
+  /** Registers a listener for appends to the log. */
+  readonly onAppend: (listener: () => void) => void;
   readonly onAppended: (
     position: Awaited<ReturnType<ChangeLog["append"]>>[number]["position"],
   ) => void;
@@ -82,7 +82,7 @@ const TIMES = {
   lookMs: 500,
   askMs: { first: 20, max: 250 },
 };
-/** Age of a request that no node waits for any more. */
+/** Age after which a request is ignored, because no node waits for it. */
 const ASKED_MS_MAX = 120_000;
 const PAGE_MAX = 200;
 
@@ -92,7 +92,7 @@ interface Pending {
   /** Number of records read from its stream. */
   read: number;
   /** Time of the last heartbeat. */
-  heardAt: number;
+  heartbeatAt: number;
   taken: boolean;
 }
 
@@ -130,7 +130,7 @@ export async function openJobQueue(parts: JobQueueParts): Promise<JobQueue> {
         if (now() - time > ASKED_MS_MAX || body === null) continue;
         const heardAt = performance.now();
         const handed = JSON.parse(body) as Dispatched;
-        pending.set(id, { handed, askedAt: heardAt, read: 0, heardAt, taken: false });
+        pending.set(id, { handed, askedAt: heardAt, read: 0, heartbeatAt: heardAt, taken: false });
       }
       from += page.length;
       if (page.length < PAGE_MAX) break;
@@ -148,12 +148,12 @@ export async function openJobQueue(parts: JobQueueParts): Promise<JobQueue> {
     });
     for (const { step } of page.map(decodeDispatched)) {
       one.read++;
-      one.heardAt = performance.now();
+      one.heartbeatAt = performance.now();
       one.taken = true;
       if (step === "done" || step === "failed" || step === "cancelled") pending.delete(id);
     }
     if (!pending.has(id)) return;
-    if (one.taken && performance.now() - one.heardAt < times.retakenMs) return;
+    if (one.taken && performance.now() - one.heartbeatAt < times.retakenMs) return;
     try {
       const taking = { id, step: "taken", body: null } as const;
       await write(dispatchedStream(id), taking, revision(one.read - 1));
@@ -218,7 +218,7 @@ export async function openJobQueue(parts: JobQueueParts): Promise<JobQueue> {
       });
   }
   const timer = setInterval(scheduleRead, times.lookMs).unref();
-  parts.onGrown(scheduleRead);
+  parts.onAppend(scheduleRead);
 
   return {
     async ask(handed, { signal, onProgress } = {}) {
@@ -243,7 +243,7 @@ export async function openJobQueue(parts: JobQueueParts): Promise<JobQueue> {
         if (giveUp || silent > (read > 0 ? times.silentMsMax : times.takenMsMax)) {
           await record(id, "cancelled").catch(() => {});
           signal?.throwIfAborted();
-          throw read > 0 ? fellSilent(handed.view) : notFed(handed.view);
+          throw read > 0 ? heartbeatsStopped(handed.view) : noProjectorOf(handed.view);
         }
         await delay(pauseMs);
       }
@@ -257,12 +257,12 @@ export async function openJobQueue(parts: JobQueueParts): Promise<JobQueue> {
   };
 }
 
-const notFed = (view: string): CatalogError =>
+const noProjectorOf = (view: string): CatalogError =>
   new CatalogError("unavailable", `no projector is running for view "${view}"`, {
     hint: "Start a node with the role projector, or wait until a standby takes over",
   });
 
-const fellSilent = (view: string): CatalogError =>
+const heartbeatsStopped = (view: string): CatalogError =>
   new CatalogError("unavailable", `the node that ran the projector of view "${view}" ended`, {
     hint: "Its completed work stays; repeat the request when another node has taken over",
   });
@@ -271,4 +271,4 @@ const fellSilent = (view: string): CatalogError =>
 const failureOf = (error: unknown): SerializedError =>
   error instanceof CatalogError
     ? serializeError(error)
-    : { code: "internal", message: saidBy(error) };
+    : { code: "internal", message: messageOf(error) };

@@ -1,5 +1,8 @@
-/** Stuck views: they make no progress although the log is ahead, so nothing past their position is verified. */
-import { CatalogError, saidBy } from "../../core/errors.ts";
+/**
+ * Stuck views: they make no progress although the log is ahead, so nothing past their position is
+ * verified.
+ */
+import { CatalogError, messageOf } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import { catchUp } from "../../projector/thread/catch-up.ts";
 import type { Progress } from "../../projector/thread/progress.ts";
@@ -30,7 +33,7 @@ export async function findStuckViews(
       return [];
     } catch (error) {
       const position = positionOf(view) ?? before;
-      return position > before ? [] : [{ view, position, head, why: saidBy(error) }];
+      return position > before ? [] : [{ view, position, head, why: messageOf(error) }];
     }
   });
   return (await Promise.all(checks)).flat();

@@ -30,7 +30,7 @@ interface Sample {
 const lookMs = 1_000;
 /** Samples of a rate. */
 const rateSamplesMax = 10;
-/** Sampled heads of the log; beyond this every second one is dropped, so old ones are coarse. */
+/** Maximum sampled heads; above it, every second one is dropped, so old samples are sparse. */
 const headsMax = 1_024;
 
 /** `readPositions` returns the current head of the log and the positions of the views. */

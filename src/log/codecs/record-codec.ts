@@ -15,7 +15,7 @@ import type {
   PlacedChange,
   SystemMetadata,
 } from "../../core/change.ts";
-import { assert, CatalogError, saidBy } from "../../core/errors.ts";
+import { assert, CatalogError, messageOf } from "../../core/errors.ts";
 import { parseStream, type StreamName, type StreamOf } from "../../core/stream.ts";
 import type { LogRecord } from "../change-log.ts";
 import { fingerprint } from "./fingerprint.ts";
@@ -111,7 +111,7 @@ function unwritable(type: Type, change: Change, record: unknown, cause: unknown)
   const where = fields[0] === undefined ? "" : ` at ${fields[0]}`;
   return new CatalogError(
     "invalid",
-    `change of "${change.aspect}" of "${change.urn}" cannot be recorded: ${saidBy(cause)}${where}`,
+    `change of "${change.aspect}" of "${change.urn}" cannot be recorded: ${messageOf(cause)}${where}`,
     {
       hint: "Times and versions must be whole numbers below 2^53 - 1, all else must be text",
       cause,

@@ -1,6 +1,6 @@
 /** Copies the file of a log with SQLite's online backup, also while another process appends to it. */
 import { backup } from "node:sqlite";
-import { CatalogError, saidBy } from "../../core/errors.ts";
+import { CatalogError, messageOf } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import { createIndexState } from "./indexes/index-state.ts";
 import { createLogReader } from "./log-reader.ts";
@@ -39,7 +39,7 @@ export async function backUpLog(
       await backup(database, target, { rate: STEP_PAGES, progress });
     } catch (cause) {
       if (stopped !== undefined) throw stopped;
-      throw new CatalogError("unavailable", `cannot copy the log "${file}": ${saidBy(cause)}`, {
+      throw new CatalogError("unavailable", `cannot copy the log "${file}": ${messageOf(cause)}`, {
         hint: "Check that the target has enough free space and is writable",
         cause,
       });

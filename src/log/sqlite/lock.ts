@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { CatalogError, saidBy } from "../../core/errors.ts";
+import { CatalogError, messageOf } from "../../core/errors.ts";
 import { inaccessibleFile, permissionHint } from "../../storage/sqlite/inaccessible-file.ts";
 
 export interface DirectoryLock {
@@ -61,7 +61,7 @@ function requireWritable(directory: string): void {
   try {
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code ?? saidBy(cause);
+    const code = (cause as NodeJS.ErrnoException).code ?? messageOf(cause);
     const what = `cannot use the data directory "${directory}": it may not be read and written (${code})`;
     throw new CatalogError("invalid", what, {
       hint: code === "EROFS" ? anotherPlace : giveDirectory,

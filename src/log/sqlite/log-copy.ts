@@ -9,7 +9,7 @@ import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { CatalogError, saidBy } from "../../core/errors.ts";
+import { CatalogError, messageOf } from "../../core/errors.ts";
 import { position, revision, START } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
 import type { ChangeLog, LogRecord } from "../change-log.ts";
@@ -132,7 +132,7 @@ function translated<T>(work: () => T): T {
   try {
     return work();
   } catch (cause) {
-    throw new CatalogError("unavailable", `the log cannot be copied: ${saidBy(cause)}`, {
+    throw new CatalogError("unavailable", `the log cannot be copied: ${messageOf(cause)}`, {
       hint: "The data directory needs as much free space as the records of the log take",
       cause,
     });

@@ -3,7 +3,7 @@
  * in records by the caller, in bytes here.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { assert, CatalogError, saidBy } from "../../core/errors.ts";
+import { assert, CatalogError, messageOf } from "../../core/errors.ts";
 import { type Position, position, type Revision, revision } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
 import { batching } from "../../storage/batching.ts";
@@ -322,7 +322,7 @@ function translated<T>(read: () => T): T {
     return read();
   } catch (cause) {
     if (cause instanceof CatalogError) throw cause;
-    const what = saidBy(cause);
+    const what = messageOf(cause);
     if (isCorruption(cause)) {
       throw new LogDamaged("unavailable", `log is damaged: ${what}`, { hint: REPAIR, cause });
     }

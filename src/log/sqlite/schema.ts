@@ -9,7 +9,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { CatalogError, saidBy } from "../../core/errors.ts";
+import { CatalogError, messageOf } from "../../core/errors.ts";
 import {
   inaccessibleFile,
   permissionHint,
@@ -203,7 +203,7 @@ const codeOf = (cause: unknown): number => ((cause as { errcode?: number }).errc
 function cannotOpen(file: string, cause: unknown, wanted: Wanted): CatalogError {
   if (cause instanceof CatalogError) return cause;
   const inaccessible = inaccessibleFile(file, wanted);
-  const why = inaccessible ?? saidBy(cause);
+  const why = inaccessible ?? messageOf(cause);
   if (inaccessible === undefined && isCorruption(cause)) {
     return new CatalogError("invalid", `the log "${file}" is damaged: ${why}`, {
       hint: "Restore the log from a backup (docs/backup.md)",

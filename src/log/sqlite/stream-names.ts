@@ -4,7 +4,7 @@
  * adds the names that it has read, and the position of the file only grows.
  */
 import { DatabaseSync } from "node:sqlite";
-import { CatalogError, saidBy } from "../../core/errors.ts";
+import { CatalogError, messageOf } from "../../core/errors.ts";
 import { type Position, position } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
 import { BUSY_MS_MAX } from "./schema.ts";
@@ -41,7 +41,7 @@ export function openStreamNames(file: string | undefined, logId: string | undefi
     }
     database.exec("COMMIT");
   } catch (cause) {
-    throw new CatalogError("unavailable", `cannot store names of streams: ${saidBy(cause)}`, {
+    throw new CatalogError("unavailable", `cannot store names of streams: ${messageOf(cause)}`, {
       hint: `Check that "${file}" is writable, or delete it: it is created again from the log`,
       cause,
     });

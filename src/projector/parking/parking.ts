@@ -11,7 +11,7 @@
  * value is omitted permanently. An entity whose document the store rejects has no document until
  * its next change.
  */
-import { CatalogError, saidBy } from "../../core/errors.ts";
+import { CatalogError, messageOf } from "../../core/errors.ts";
 import type { FailedValue, ParkedValue, ParkedValues } from "../../core/parked-values.ts";
 import { type Position, position, START } from "../../core/position.ts";
 import { parkingStream } from "../../core/stream.ts";
@@ -136,7 +136,7 @@ async function openParking(view: string, store: ParkingStore, now: () => number)
     async replaceParkedValues(urn, failed, at) {
       for (const { aspect, version, error } of failed) {
         if (values.find(urn, aspect)?.version === version) continue;
-        const what = `the aspect "${aspect}" could not be projected: ${saidBy(error)}`;
+        const what = `the aspect "${aspect}" could not be projected: ${messageOf(error)}`;
         await park({ urn, position: at, aspect, version }, new Error(what));
       }
       for (const { aspect = "" } of values.of(urn)) {

@@ -3,7 +3,7 @@
  * position. The projector applies no batch to the view during a restore, so no write is lost.
  */
 import type { PlacedChange } from "../../core/change.ts";
-import { CatalogError, saidBy } from "../../core/errors.ts";
+import { CatalogError, messageOf } from "../../core/errors.ts";
 import { type Position, position } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
 import type { Decode } from "../batch.ts";
@@ -57,7 +57,7 @@ export async function restoreEntities(
         unrestored.push({
           urn,
           view: view.name,
-          reason: saidBy(error),
+          reason: messageOf(error),
           ...(unavailable && { unavailable }),
         });
       }

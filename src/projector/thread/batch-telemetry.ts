@@ -2,7 +2,7 @@
  * Events of applied batches, sent from the projector's thread to the thread that records traces.
  */
 import { BroadcastChannel } from "node:worker_threads";
-import { saidBy } from "../../core/errors.ts";
+import { messageOf } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import type { View } from "../sink.ts";
 
@@ -33,7 +33,7 @@ export function publishBatches<V extends View>(view: V, channelName: string): V 
           await sink.apply(writes, upTo, record);
           channel.postMessage({ ...batch, end: Date.now() } satisfies BatchEvent);
         } catch (cause) {
-          const error = saidBy(cause);
+          const error = messageOf(cause);
           channel.postMessage({ ...batch, end: Date.now(), error } satisfies BatchEvent);
           throw cause;
         }

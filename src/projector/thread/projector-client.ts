@@ -12,7 +12,7 @@
  * again, and a crash loses nothing else.
  */
 import type { Worker } from "node:worker_threads";
-import { CatalogError, saidBy } from "../../core/errors.ts";
+import { CatalogError, messageOf } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import { type Connection, connect } from "../../core/thread-calls.ts";
 import { maxOf } from "../../lib/lists.ts";
@@ -150,7 +150,7 @@ export async function startProjectorThread(
       reason ??=
         cause instanceof CatalogError
           ? cause
-          : new CatalogError("internal", saidBy(cause), { cause });
+          : new CatalogError("internal", messageOf(cause), { cause });
     });
     worker.on("error", (cause) => {
       reason = new CatalogError("internal", `the projector ended: ${cause}`, { cause });
@@ -173,7 +173,7 @@ export async function startProjectorThread(
     try {
       await options.writeParking(view, record);
     } catch (cause) {
-      const why = `the record could not be written to the log: ${saidBy(cause)}`;
+      const why = `the record could not be written to the log: ${messageOf(cause)}`;
       throw new CatalogError("unavailable", why, { cause });
     }
     if (kind === "parked") logger.error({ view, urn, position, reason }, "a record is parked");

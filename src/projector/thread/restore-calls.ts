@@ -1,5 +1,5 @@
 /** Counts the restores of entities, and notifies the caches of earlier reads. */
-import { CatalogError, saidBy } from "../../core/errors.ts";
+import { CatalogError, messageOf } from "../../core/errors.ts";
 import type { Restoration } from "./progress.ts";
 
 interface RestoreCalls extends Pick<Restoration, "restorations" | "onRestored"> {
@@ -36,7 +36,7 @@ export function createRestoreCalls(): RestoreCalls {
 }
 
 const failed = (cause: unknown): CatalogError =>
-  new CatalogError("unavailable", `the entities could not be restored: ${saidBy(cause)}`, {
+  new CatalogError("unavailable", `the entities could not be restored: ${messageOf(cause)}`, {
     hint: "Try again; /health reports the state of the views",
     cause,
   });

@@ -1,7 +1,10 @@
-/** Checks a SQLite file in a process of its own, at low priority: SQLite cannot be interrupted from JavaScript. */
+/**
+ * Checks a SQLite file in a process of its own, at low priority: SQLite cannot be interrupted from
+ * JavaScript.
+ */
 import { fork } from "node:child_process";
 import { setPriority } from "node:os";
-import { saidBy } from "../../core/errors.ts";
+import { messageOf } from "../../core/errors.ts";
 
 /** Message of the process. `finding`: the first damage, as a fragment. */
 type CheckReport = { readonly finding: string | null } | { readonly error: string };
@@ -9,8 +12,8 @@ type CheckReport = { readonly finding: string | null } | { readonly error: strin
 const NICENESS = 10;
 
 /**
- * Forks a module that calls `reportFinding` with the arguments. Returns its finding; undefined when there is none.
- * Rejects with an Error when the file cannot be checked, or the signal aborts.
+ * Forks a module that calls `reportFinding` with the arguments. Returns its finding; undefined when
+ * there is none. Rejects with an Error when the file cannot be checked, or the signal aborts.
  */
 export function checkInProcess(
   module: URL,
@@ -24,13 +27,16 @@ export function checkInProcess(
       if ("error" in report) fail(report.error);
       else resolve(report.finding ?? undefined);
     });
-    child.on("error", (error) => fail(saidBy(error)));
+    child.on("error", (error) => fail(messageOf(error)));
     // The exit may come before the last message, but closing the channel does not.
     child.on("close", (code, by) => fail(`the check exited with ${code ?? by}`));
   });
 }
 
-/** Runs in the process: checks the file that its first argument names, reports to the parent and ends. */
+/**
+ * Runs in the process: checks the file that its first argument names, reports to the parent and
+ * ends.
+ */
 export function reportFinding(find: (file: string, part?: string) => string | undefined): void {
   const [file = "", part] = process.argv.slice(2);
   const report = (message: CheckReport): void => {
@@ -40,6 +46,6 @@ export function reportFinding(find: (file: string, part?: string) => string | un
     setPriority(NICENESS);
     report({ finding: find(file, part) ?? null });
   } catch (error) {
-    report({ error: saidBy(error) });
+    report({ error: messageOf(error) });
   }
 }

@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { CatalogError, saidBy } from "../../core/errors.ts";
+import { CatalogError, messageOf } from "../../core/errors.ts";
 import { ownCommand } from "../../lib/command-hint.ts";
 
 /** Earlier releases kept checksums of a view's pages in this file. It is ignored and deleted. */
@@ -129,7 +129,7 @@ export function syncToDisk(path: string): void {
   } catch (cause) {
     throw new CatalogError(
       "unavailable",
-      `"${path}" could not be synced to disk: ${saidBy(cause)}`,
+      `"${path}" could not be synced to disk: ${messageOf(cause)}`,
       {
         hint: "Check the disk; the previous generation is unchanged",
         cause,

@@ -1,6 +1,6 @@
 /** Stores results of verifications in a small SQLite file, which may be deleted at any time. */
 import { DatabaseSync } from "node:sqlite";
-import { CatalogError, saidBy } from "../../core/errors.ts";
+import { CatalogError, messageOf } from "../../core/errors.ts";
 import { type Position, position } from "../../core/position.ts";
 import type { Difference } from "../../projector/verify/differences.ts";
 import {
@@ -76,7 +76,9 @@ export function openSqliteVerifiedState(
   };
 }
 
-/** Replaces errors of SQLite by one that names the file: a damaged page fails only when it is read. */
+/**
+ * Replaces errors of SQLite by one that names the file: a damaged page fails only when it is read.
+ */
 function using<T>(path: string, use: () => T): T {
   try {
     return use();
@@ -89,7 +91,7 @@ function using<T>(path: string, use: () => T): T {
         cause,
       });
     }
-    throw new CatalogError("unavailable", `"${path}" cannot be used: ${saidBy(cause)}`, {
+    throw new CatalogError("unavailable", `"${path}" cannot be used: ${messageOf(cause)}`, {
       hint: isDamaged(cause)
         ? "Delete the file: the next verification creates it again"
         : "Check that the data directory is writable and has space",

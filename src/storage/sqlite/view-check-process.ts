@@ -1,6 +1,8 @@
-/** A process that runs SQLite's integrity check on the file of one view and ends (check-process.ts). */
+/**
+ * A process that runs SQLite's integrity check on the file of one view and ends (check-process.ts).
+ */
 import { DatabaseSync } from "node:sqlite";
-import { saidBy } from "../../core/errors.ts";
+import { messageOf } from "../../core/errors.ts";
 import { reportFinding } from "./check-process.ts";
 import { isDamaged, isSqliteError } from "./sqlite-errors.ts";
 
@@ -17,7 +19,7 @@ function findDamage(path: string): string | undefined {
       db.close();
     }
   } catch (error) {
-    if (isSqliteError(error) && isDamaged(error)) return saidBy(error);
+    if (isSqliteError(error) && isDamaged(error)) return messageOf(error);
     throw error;
   }
 }

@@ -4,7 +4,7 @@
  */
 
 import type { AuditStamp } from "../../../core/change.ts";
-import type { AspectCommand, AspectValue, Following } from "../../../core/decide.ts";
+import type { AspectCommand, AspectValue, ComputedValue } from "../../../core/decide.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import type { JsonLimits } from "../../../core/json-text.ts";
 import { applyPatch, type Patch, type PatchRules, parsePatch } from "../../../core/patch/patch.ts";
@@ -193,7 +193,7 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
     { urn, entity, aspect, proposal, sent: sentOnce, label }: Addressed,
     stamp: AuditStamp,
     others: OtherEntities | undefined,
-  ): AspectValue | Following {
+  ): AspectValue | ComputedValue {
     const validatedBefore = checkedBefore(proposal);
     if (validatedBefore !== undefined) return validatedBefore;
     const rule: WriteContext = { namespace, urn, others };

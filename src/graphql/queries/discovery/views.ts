@@ -1,6 +1,6 @@
 /** Views: stored filters that searches apply in addition to their own. */
 import type { SearchRequest } from "../../../catalog/catalog.ts";
-import { bothOf, type Criterion, type Filter } from "../../../core/query/filter.ts";
+import { type Criterion, type Filter, intersectFilters } from "../../../core/query/filter.ts";
 import type { Viewer } from "../../context.ts";
 import type { LoadedEntity } from "../../entity-loader.ts";
 import { memberAt, objectsIn, stringsIn } from "../../mapping/mapping.ts";
@@ -43,9 +43,9 @@ export function withinView<Request extends SearchRequest>(
   const asked = entities.length > 0 ? entities : usualEntities;
   const shown = new Set(view.entityTypes.map((one) => one.toLowerCase()));
   const kept = shown.size === 0 ? entities : asked.filter((one) => shown.has(one.toLowerCase()));
-  const filter = bothOf(request.filter, view.filter);
+  const filter = intersectFilters(request.filter, view.filter);
   if (shown.size > 0 && kept.length === 0) {
-    return { ...request, filter: bothOf(filter, { or: [{ and: [none] }] }) };
+    return { ...request, filter: intersectFilters(filter, { or: [{ and: [none] }] }) };
   }
   return { ...request, entities: kept, filter };
 }
@@ -55,4 +55,4 @@ export const withCriteria = (
   filter: Filter | undefined,
   criteria: readonly Criterion[],
 ): Filter | undefined =>
-  criteria.length === 0 ? filter : bothOf(filter, { or: [{ and: criteria }] });
+  criteria.length === 0 ? filter : intersectFilters(filter, { or: [{ and: criteria }] });

@@ -1,5 +1,5 @@
 /** Members of domains, containers, data products and applications, and searches of documents. */
-import { bothOf, type Criterion, type Filter } from "../../../core/query/filter.ts";
+import { type Criterion, type Filter, intersectFilters } from "../../../core/query/filter.ts";
 import type { Resolver, Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { viewOf, withCriteria } from "../discovery/views.ts";
@@ -96,7 +96,7 @@ async function documents(
     {
       entities: ["document"],
       input: input.query ?? "*",
-      filter: bothOf(bothOf(visible, options.filter), view?.filter),
+      filter: intersectFilters(intersectFilters(visible, options.filter), view?.filter),
       sort: [{ field: options.sort, order: "DESCENDING" }],
     },
     page,

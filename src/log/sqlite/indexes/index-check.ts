@@ -4,7 +4,7 @@
  */
 import { existsSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { CatalogError, saidBy } from "../../../core/errors.ts";
+import { CatalogError, messageOf } from "../../../core/errors.ts";
 import { checkInProcess } from "../../../storage/sqlite/check-process.ts";
 import { differingParts } from "../../../storage/sqlite/view-tables.ts";
 import type { CheckOptions } from "../../change-log.ts";
@@ -87,10 +87,10 @@ export function findIndexDamage(file: string, table?: string): string | undefine
       database.close();
     }
   } catch (cause) {
-    if (isCorruption(cause)) return saidBy(cause);
+    if (isCorruption(cause)) return messageOf(cause);
     throw new CatalogError(
       "unavailable",
-      `cannot check the indexes of the log "${file}": ${saidBy(cause)}`,
+      `cannot check the indexes of the log "${file}": ${messageOf(cause)}`,
       { cause },
     );
   }
@@ -118,7 +118,7 @@ async function findInProcess(
     const module = new URL("./index-check-process.ts", import.meta.url);
     return await checkInProcess(module, args, signal);
   } catch (error) {
-    const message = `cannot check the indexes of the log "${args[0]}": ${saidBy(error)}`;
+    const message = `cannot check the indexes of the log "${args[0]}": ${messageOf(error)}`;
     throw new CatalogError("unavailable", message);
   }
 }

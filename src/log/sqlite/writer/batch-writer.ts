@@ -5,7 +5,7 @@
  * affect the other calls of the batch.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { saidBy } from "../../../core/errors.ts";
+import { messageOf } from "../../../core/errors.ts";
 import { rowChecksum } from "../checksum.ts";
 import type { IndexState } from "../indexes/index-state.ts";
 import { createTableScan, hiddenStream } from "../table-scan.ts";
@@ -160,7 +160,7 @@ export function createBatchWriter(
         rollBack();
         cutTail();
       } catch (cause) {
-        throw new MayBeKept(saidBy(error), { cause });
+        throw new MayBeKept(messageOf(error), { cause });
       }
       throw error;
     }

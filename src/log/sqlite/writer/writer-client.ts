@@ -9,7 +9,7 @@
  *   any      → closed     close()
  */
 import { Worker } from "node:worker_threads";
-import { saidBy } from "../../../core/errors.ts";
+import { messageOf } from "../../../core/errors.ts";
 import type { Logger } from "../../../telemetry/logger.ts";
 import type {
   Batch,
@@ -70,7 +70,7 @@ export function startWriter(options: WriterOptions): WriterClient {
     let how: string | undefined;
     worker.on("message", onMessage);
     worker.on("error", (cause) => {
-      how = saidBy(cause);
+      how = messageOf(cause);
     });
     worker.on("exit", (code) => {
       worker = undefined;

@@ -4,7 +4,7 @@
  * message it closes the file, confirms and ends.
  */
 import { BroadcastChannel, parentPort, workerData } from "node:worker_threads";
-import { assert, CatalogError, saidBy } from "../../../core/errors.ts";
+import { assert, CatalogError, messageOf } from "../../../core/errors.ts";
 import { collectGarbage, GARBAGE_BYTES } from "../../../lib/collect-garbage.ts";
 import { closeWriter } from "../../../storage/sqlite/close-writer.ts";
 import { watchIdentity } from "../file-identity.ts";
@@ -57,7 +57,7 @@ port.on("message", (message: ToWriter) => {
     } else post({ scavenged: scavenge(message) });
   } catch (error) {
     const hint = error instanceof CatalogError ? error.hint : undefined;
-    post({ failure: saidBy(error), mayBeKept: error instanceof MayBeKept, hint });
+    post({ failure: messageOf(error), mayBeKept: error instanceof MayBeKept, hint });
   }
   try {
     checkpoint();

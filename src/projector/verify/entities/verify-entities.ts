@@ -7,7 +7,7 @@
  * streams that are read after its rows. A view that only lags behind is never reported.
  */
 import type { PlacedChange } from "../../../core/change.ts";
-import { saidBy } from "../../../core/errors.ts";
+import { messageOf } from "../../../core/errors.ts";
 import type { Position } from "../../../core/position.ts";
 import type { StreamName } from "../../../core/stream.ts";
 import { appendAll, minOf } from "../../../lib/lists.ts";
@@ -248,7 +248,7 @@ function end(fold: Fold, counts: Counts): readonly Difference[] {
   if (fold.matched) return [];
   const { view, urn, there, folded, error } = fold;
   if (error !== undefined) {
-    const why = saidBy(error);
+    const why = messageOf(error);
     const should = `the view cannot apply a record that is not parked: ${why}`;
     return [{ view: view.name, urn, aspect: "", kind: "different", should }];
   }

@@ -1,6 +1,6 @@
 /** Checks that a Neo4j server can store the graph: version, settings and permissions of the user. */
 import { randomUUID } from "node:crypto";
-import { saidBy } from "../../../core/errors.ts";
+import { messageOf } from "../../../core/errors.ts";
 import { appendAll } from "../../../lib/lists.ts";
 import type { ServerAddress } from "../../../storage/view-origin.ts";
 import { connectNeo4j, type Neo4jServer } from "./connection.ts";
@@ -44,7 +44,7 @@ async function writeFindings(
       await done();
     } catch (error) {
       findings.push(
-        `The server does not allow the graph to ${what} (${saidBy(error)}): ${remedy}.`,
+        `The server does not allow the graph to ${what} (${messageOf(error)}): ${remedy}.`,
       );
     }
   };

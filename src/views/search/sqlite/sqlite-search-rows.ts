@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
-import { saidBy } from "../../../core/errors.ts";
+import { messageOf } from "../../../core/errors.ts";
 import type { Row, ViewRows } from "../../../projector/verify/view-rows.ts";
 import { numberOf, preparingOn } from "../../../storage/sqlite/prepared.ts";
 import { openSqliteViewRows, type RowQueries } from "../../../storage/sqlite/row-reading.ts";
@@ -64,7 +64,7 @@ function queriesOf(db: DatabaseSync): RowQueries {
         ...(given < last ? ["the last id is not that of the documents"] : []),
       ];
     } catch (error) {
-      return [`the index cannot be read: ${saidBy(error)}`];
+      return [`the index cannot be read: ${messageOf(error)}`];
     }
   }
 
