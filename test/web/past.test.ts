@@ -73,6 +73,34 @@ describe.skipIf(browserPath === undefined)(inBrowser("looking back"), () => {
     },
   );
 
+  test.each([1280, 900, 600, 360])(
+    "the choice of a point in time lies inside of the page at %i, and closes on Escape and clicks",
+    async (width) => {
+      await using shown = await browser.page({ width });
+      const { page } = shown;
+      await page.goto(`${service.address}/ui/entity/${encoded(DATASET)}`);
+      const button = page.getByRole("button", { name: "As of now" });
+      const form = page.locator(".as-of-form");
+      await button.click();
+      const [box, main] = [await form.boundingBox(), await page.locator("main").boundingBox()];
+      if (box === null || main === null) throw new Error("the form is not visible");
+      expect(box.x).toBeGreaterThanOrEqual(main.x);
+      expect(box.x + box.width).toBeLessThanOrEqual(main.x + main.width);
+      await page.getByLabel("Or position of the log").focus();
+      await page.keyboard.press("Escape");
+      await form.waitFor({ state: "detached" });
+      await page.locator(".as-of button:focus", { hasText: "As of now" }).waitFor();
+      await button.click();
+      await page.getByRole("heading", { level: 1 }).click();
+      await form.waitFor({ state: "detached" });
+      await button.click();
+      await page.keyboard.press("?");
+      await page.getByRole("dialog", { name: "Help" }).waitFor();
+      await form.waitFor({ state: "detached" });
+      shown.expectNoErrors();
+    },
+  );
+
   test("a time before the first write shows that the entity did not exist", async () => {
     await using shown = await browser.page();
     const { page } = shown;

@@ -1,5 +1,5 @@
-/** Chooses the moment that the page shows: now, a time, or a position of the log. */
-import { useState } from "react";
+/** Chooses the point in time that the page shows: now, a time, or a position of the log. */
+import { type RefObject, useEffect, useRef, useState } from "react";
 import { Icon } from "../../components/icon.tsx";
 import { Time } from "../../components/time.tsx";
 
@@ -12,13 +12,25 @@ export function AsOfControl({ asOf, onChange }: ControlProps) {
   const [open, setOpen] = useState(false);
   const [time, setTime] = useState("");
   const [position, setPosition] = useState("");
+  const control = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  useClosing(control, open, (returnFocus) => {
+    setOpen(false);
+    if (returnFocus) button.current?.focus();
+  });
   const show = (next: string | undefined) => {
     setOpen(false);
     onChange(next);
   };
   return (
-    <div className="as-of">
-      <button type="button" className="button" aria-expanded={open} onClick={() => setOpen(!open)}>
+    <div className="as-of" ref={control}>
+      <button
+        ref={button}
+        type="button"
+        className="button"
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+      >
         <Icon name="clock" />
         {asOf === undefined ? "As of now" : <AsOfText asOf={asOf} />}
       </button>
@@ -75,6 +87,33 @@ export function AsOfControl({ asOf, onChange }: ControlProps) {
       )}
     </div>
   );
+}
+
+/** Closes the form on Escape, and when the reader clicks or focuses another part of the page. */
+function useClosing(
+  control: RefObject<HTMLElement | null>,
+  open: boolean,
+  close: (returnFocus: boolean) => void,
+): void {
+  const latest = useRef(close);
+  latest.current = close;
+  useEffect(() => {
+    if (!open) return;
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === "Escape") latest.current(true);
+    };
+    const onLeave = ({ target }: Event) => {
+      if (!control.current?.contains(target as Node)) latest.current(false);
+    };
+    document.addEventListener("keydown", onKey);
+    document.addEventListener("pointerdown", onLeave);
+    document.addEventListener("focusin", onLeave);
+    return () => {
+      document.removeEventListener("keydown", onKey);
+      document.removeEventListener("pointerdown", onLeave);
+      document.removeEventListener("focusin", onLeave);
+    };
+  }, [control, open]);
 }
 
 const agesOfForm: readonly (readonly [string, number])[] = [
