@@ -226,6 +226,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("finding entities"), () => 
     const { page } = shown;
     await page.goto(empty.address);
     await page.getByRole("heading", { name: "The catalog is empty" }).waitFor();
+    await page.getByText(`annals -- ingest --server ${empty.address} catalog.json`).waitFor();
     await shown.check();
     await page.getByRole("button", { name: "Load the sample" }).click();
     await page.getByRole("heading", { level: 1, name: "Catalog", exact: true }).waitFor();

@@ -20,7 +20,7 @@ export function EmptyCatalog() {
         <section className="panel panel-body stack">
           <h2>Load a file</h2>
           <p className="muted">The command line ingests records of DataHub and its own exports.</p>
-          <Code text="npm run -s annals -- ingest catalog.json" />
+          <Code text={`npm run -s annals -- ingest ${serverFlag()}catalog.json`} />
         </section>
         <section className="panel panel-body stack">
           <h2>Run a DataHub recipe</h2>
@@ -33,6 +33,12 @@ export function EmptyCatalog() {
     </div>
   );
 }
+
+/** The server that commands use without a flag. */
+const defaultServer = "http://127.0.0.1:8080";
+
+const serverFlag = (): string =>
+  location.origin === defaultServer ? "" : `--server ${location.origin} `;
 
 const Code = ({ text }: { readonly text: string }) => (
   <div className="code-box">
