@@ -230,6 +230,9 @@ describe.skipIf(browserPath === undefined)(inBrowser("finding entities"), () => 
     await shown.check();
     await page.getByRole("button", { name: "Load the sample" }).click();
     await page.getByRole("heading", { level: 1, name: "Catalog", exact: true }).waitFor();
+    await page.getByRole("link", { name: "Runs" }).click();
+    await page.getByRole("link", { name: /^annals-.*Z-[0-9a-f]{4}$/ }).click();
+    await page.getByRole("button", { name: "Roll back", disabled: false }).waitFor();
     shown.expectNoErrors();
   });
 

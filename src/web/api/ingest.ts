@@ -5,19 +5,39 @@ import { at, isObject, type JsonObject } from "./json.ts";
 /** Records of one request. */
 const batchMax = 200;
 
-/** Returns the number of written records. */
+/** Writes the records as one run, which can be rolled back. Returns the number of written records. */
 export async function ingestRecords(records: readonly unknown[]): Promise<number> {
+  const runId = newRunId();
   for (const batch of batchesOf(records)) {
+    const systemMetadata = batch.map((record) => ({ runId, ...metadataOf(record) }));
     if (isSnapshot(batch[0])) {
       const entities = batch.map((record) => ({ value: at(record, "proposedSnapshot") }));
-      await send("/entities?action=batchIngest", { body: { entities } });
+      await send("/entities?action=batchIngest", { body: { entities, systemMetadata } });
     } else {
       await send("/aspects?action=ingestProposalBatch", {
-        body: { proposals: batch.map(proposalOf) },
+        body: {
+          proposals: batch.map((record, n) => ({
+            ...proposalOf(record),
+            systemMetadata: systemMetadata[n],
+          })),
+        },
       });
     }
   }
   return records.length;
+}
+
+/** `annals-2026-11-26T13:38:23Z-8de0`, as the command line names its runs. */
+function newRunId(): string {
+  const [random = 0] = crypto.getRandomValues(new Uint16Array(1));
+  const time = new Date().toISOString().slice(0, 19);
+  return `annals-${time}Z-${random.toString(16).padStart(4, "0")}`;
+}
+
+/** The system metadata of a record, whose own run id stays. */
+function metadataOf(record: unknown): JsonObject {
+  const metadata = at(record, "systemMetadata");
+  return isObject(metadata) ? metadata : {};
 }
 
 const isSnapshot = (record: unknown): boolean => at(record, "proposedSnapshot") !== undefined;
@@ -36,7 +56,7 @@ export function batchesOf(records: readonly unknown[]): readonly (readonly unkno
 }
 
 /** A proposal of a file may have its aspect as JSON; the API takes it as text. */
-function proposalOf(record: unknown): unknown {
+function proposalOf(record: unknown): JsonObject {
   const proposal: JsonObject = isObject(record) ? record : {};
   const aspect = at(proposal, "aspect");
   const value = at(aspect, "value");
