@@ -16,9 +16,27 @@ const changed = (aspectName: string, before: unknown, after: unknown) => ({
 describe("a change in words", () => {
   test("names each owner that was added or removed", () => {
     expect(wordsOfChange(changed("ownership", owners("ann", "bo"), owners("bo", "cy")))).toEqual([
-      "owner cy added",
-      "owner ann removed",
+      "owner cy added as data owner",
+      "owner ann removed as data owner",
     ]);
+  });
+
+  test("names the type of an owner who has several", () => {
+    const owner = "urn:li:corpuser:ann";
+    const curator = { owner, type: "CUSTOM", typeUrn: "urn:li:ownershipType:curator" };
+    const steward = { owner, type: "DATA_STEWARD" };
+    const technical = { owner, type: "TECHNICAL_OWNER" };
+    const wordsOf = (before: readonly unknown[], after: readonly unknown[]) =>
+      wordsOfChange(changed("ownership", { owners: before }, { owners: after }));
+    expect(wordsOf([technical], [technical, steward])).toEqual(["owner ann added as data steward"]);
+    expect(wordsOf([technical, steward], [technical])).toEqual([
+      "owner ann removed as data steward",
+    ]);
+    expect(wordsOf([curator], [{ ...curator, typeUrn: "urn:li:ownershipType:reviewer" }])).toEqual([
+      "owner ann added as reviewer",
+      "owner ann removed as curator",
+    ]);
+    expect(wordsOf([], [{ owner, type: "NONE" }])).toEqual(["owner ann added"]);
   });
 
   test("names the items of a new list", () => {
@@ -30,8 +48,8 @@ describe("a change in words", () => {
   test("has the names of entities, at most 80 characters of each", () => {
     const nameOf = (urn: string) => (urn.endsWith("ann") ? "Ann Lee" : "x".repeat(100));
     expect(wordsOfChange(changed("ownership", owners("ann"), owners("bo")), nameOf)).toEqual([
-      `owner ${"x".repeat(80)}… added`,
-      "owner Ann Lee removed",
+      `owner ${"x".repeat(80)}… added as data owner`,
+      "owner Ann Lee removed as data owner",
     ]);
     const domains = { domains: ["urn:li:domain:ann"] };
     expect(wordsOfChange(changed("domains", undefined, domains), nameOf)).toEqual([

@@ -1,4 +1,4 @@
-/** Names of entity types for people. */
+/** Names of the types of entities and owners for people. */
 
 const names = new Map<string, readonly [string, string]>([
   ["dataset", ["Dataset", "Datasets"]],
@@ -46,6 +46,13 @@ export function typeLabels(type: string): string {
   const one = sentenceCase(type);
   return one.endsWith("y") ? `${one.slice(0, -1)}ies` : `${one}s`;
 }
+
+/** `DATA_STEWARD` → `data steward`; one member of the enum is written as one word. */
+export const ownerTypeLabel = (type: string): string =>
+  type
+    .replace(/^DATAOWNER$/, "DATA_OWNER")
+    .toLowerCase()
+    .replaceAll("_", " ");
 
 /** `dataJob` → `DATA_JOB`, `mlModel` → `MLMODEL`, as GraphQL names the types of entities. */
 export const graphqlType = (type: string): string =>

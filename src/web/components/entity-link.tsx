@@ -1,6 +1,7 @@
 /** Links to entities: names, chips of tags, terms and owners. */
 import { Link } from "@tanstack/react-router";
 import { useSummary } from "../api/entities.ts";
+import { ownerTypeLabel } from "../api/type-names.ts";
 import { typeOf } from "../api/urn.ts";
 import { hueOf, TypeGlyph } from "./icon.tsx";
 
@@ -55,7 +56,9 @@ export function OwnerChip({ urn, kind, onRemove }: OwnerProps) {
     <span className="chip" title={urn}>
       <Avatar urn={urn} name={name} />
       <NamedLink urn={urn} name={name} />
-      {kind !== undefined && kind !== "NONE" && <span className="muted">{kindLabel(kind)}</span>}
+      {kind !== undefined && kind !== "NONE" && (
+        <span className="muted">{ownerTypeLabel(kind)}</span>
+      )}
       <RemoveButton name={name} onRemove={onRemove} />
     </span>
   );
@@ -69,13 +72,6 @@ function RemoveButton({ name, onRemove }: { name: string; onRemove: (() => void)
     </button>
   );
 }
-
-/** `DATA_STEWARD` → "data steward"; one member of the enum is written as one word. */
-const kindLabel = (kind: string): string =>
-  kind
-    .replace(/^DATAOWNER$/, "DATA_OWNER")
-    .toLowerCase()
-    .replaceAll("_", " ");
 
 export function Avatar({ urn, name }: { readonly urn: string; readonly name: string }) {
   const initials = name

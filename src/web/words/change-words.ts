@@ -1,6 +1,6 @@
-/** Changes in words: "owner Imke added", "description changed". */
-import { at, isObject, type JsonObject } from "../api/json.ts";
-import { sentenceCase } from "../api/type-names.ts";
+/** Changes in words: "owner Imke added as data steward", "description changed". */
+import { at, isObject, type JsonObject, textAt } from "../api/json.ts";
+import { ownerTypeLabel, sentenceCase } from "../api/type-names.ts";
 import { isUrn, nameOfUrn } from "../api/urn.ts";
 
 interface ChangedAspect {
@@ -71,7 +71,7 @@ function firstWords(aspect: string, after: JsonObject, nameOf: Naming): readonly
   const items = Object.entries(after).flatMap(([name, value]) => {
     const words = lists.get(name);
     if (words === undefined || !Array.isArray(value) || value.length > 3) return [];
-    return value.map((item) => `${words.noun} ${labelOf(item, words, nameOf)} added`);
+    return value.map((item) => itemWords(item, "added", words, nameOf));
   });
   return items.length > 0 ? items : [`${aspect} added`];
 }
@@ -150,15 +150,30 @@ function listDifferences(
   // The names of the others are not needed.
   return sentences
     .slice(0, sentencesMax)
-    .map(([item, verb]) => `${noun} ${labelOf(item, words, nameOf)} ${verb}`);
+    .map(([item, verb]) => itemWords(item, verb, words, nameOf));
 }
+
+/** "owner Imke added as data steward": an owner may have several ownership types. */
+function itemWords(item: unknown, verb: string, words: ListWords, nameOf: Naming): string {
+  const sentence = `${words.noun} ${labelOf(item, words, nameOf)} ${verb}`;
+  if (words.noun !== "owner") return sentence;
+  const type = textAt(item, "type") ?? "NONE";
+  if (type === "NONE") return sentence;
+  const custom = customTypeOf(item);
+  return `${sentence} as ${custom === undefined ? ownerTypeLabel(type) : shortened(nameOf(custom))}`;
+}
+
+/** The urn of an ownership type that the enum does not have. */
+const customTypeOf = (owner: unknown): string | undefined =>
+  textAt(owner, "type") === "CUSTOM" ? textAt(owner, "typeUrn") : undefined;
 
 const membersOf = (item: unknown, { keys }: ListWords): readonly string[] =>
   isObject(item)
     ? keys.map((key) => (Object.hasOwn(item, key) ? String(item[key]) : ""))
     : [String(item)];
 
-const keyOf = (item: unknown, words: ListWords): string => membersOf(item, words).join("\n");
+const keyOf = (item: unknown, words: ListWords): string =>
+  [...membersOf(item, words), customTypeOf(item) ?? ""].join("\n");
 
 function labelOf(item: unknown, words: ListWords, nameOf: Naming): string {
   const [first = ""] = membersOf(item, words);
