@@ -52,6 +52,8 @@ const HitRow = memo(function HitRow({
   const summary = useSummary(hit.urn);
   const more = hit.matches.filter(({ name, value }) => !shownFields.has(name) && !isUrn(value));
   const labels = [...summary.tags, ...summary.terms];
+  // An owner may have several ownership types.
+  const owners = [...new Set(summary.owners.map((owner) => owner.urn))];
   return (
     <li className="hit">
       <TypeGlyph type={summary.type} />
@@ -100,9 +102,9 @@ const HitRow = memo(function HitRow({
           </ul>
         )}
         <div className="row tight">
-          {summary.owners.length > 0 && <span className="muted small">Owned by</span>}
-          {summary.owners.slice(0, 3).map(({ urn, type }) => (
-            <OwnerChip key={`${urn}${type}`} urn={urn} />
+          {owners.length > 0 && <span className="muted small">Owned by</span>}
+          {owners.slice(0, 3).map((urn) => (
+            <OwnerChip key={urn} urn={urn} />
           ))}
           {summary.domain !== undefined && (
             <>
