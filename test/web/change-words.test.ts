@@ -61,6 +61,19 @@ describe("a change in words", () => {
     ]);
   });
 
+  test("describes the first text of a person, and names other new aspects", () => {
+    const audit = { created: { time: 1 }, lastModified: { time: 1 } };
+    const first = (value: object) =>
+      wordsOfChange(changed("editableDatasetProperties", undefined, { ...audit, ...value }));
+    expect(first({ description: "Cold store" })).toEqual(["description set to “Cold store”"]);
+    expect(first({ description: "x".repeat(41) })).toEqual(["description added"]);
+    expect(first({})).toEqual(["editable dataset properties added"]);
+    expect(first({ description: "" })).toEqual(["editable dataset properties added"]);
+    expect(
+      wordsOfChange(changed("datasetProperties", undefined, { description: "a", rows: 3 })),
+    ).toEqual(["dataset properties added"]);
+  });
+
   test("calls the key of a new entity its creation", () => {
     expect(wordsOfChange(changed("tagKey", undefined, { name: "Rare" }))).toEqual(["created"]);
   });
@@ -89,7 +102,7 @@ test("differences show short values, and custom properties one by one", () => {
   expect(
     differences(
       { name: "old", customProperties: { a: "1", b: "2" }, rows: 3 },
-      { name: "new", customProperties: { b: "3", constructor: "4" } },
+      { name: "new", customProperties: { b: "3", constructor: "4" }, size: 5 },
     ),
   ).toEqual([
     "name changed to “new”",
@@ -97,5 +110,6 @@ test("differences show short values, and custom properties one by one", () => {
     "property b changed",
     "property constructor added",
     "rows removed",
+    "size set to 5",
   ]);
 });

@@ -41,6 +41,11 @@ const silent: ReadonlySet<string> = new Set([
   "hash",
 ]);
 
+/** Members with a text that people write: the description of an entity, its name. */
+const texts: ReadonlySet<string> = new Set([
+  ..."description definition about aboutMe name displayName title".split(" "),
+]);
+
 /** At most so many sentences for one change. */
 const sentencesMax = 20;
 
@@ -66,14 +71,18 @@ export function wordsOfChange(
   return sentences.length === 0 ? [`${aspect} confirmed`] : sentences.slice(0, sentencesMax);
 }
 
-/** A new aspect: its items, or that it was added. */
+/** A new aspect: its items, its texts if it has no other members, or that it was added. */
 function firstWords(aspect: string, after: JsonObject, nameOf: Naming): readonly string[] {
   const items = Object.entries(after).flatMap(([name, value]) => {
     const words = lists.get(name);
     if (words === undefined || !Array.isArray(value) || value.length > 3) return [];
     return value.map((item) => itemWords(item, "added", words, nameOf));
   });
-  return items.length > 0 ? items : [`${aspect} added`];
+  if (items.length > 0) return items;
+  const members = Object.keys(after).filter((name) => !silent.has(name));
+  const described = members.length > 0 && members.every((name) => texts.has(name));
+  const sentences = described ? differences({}, after, nameOf) : [];
+  return sentences.length > 0 ? sentences : [`${aspect} added`];
 }
 
 /** The differences of two values of an aspect, one sentence each. */
@@ -87,7 +96,7 @@ export function differences(
     if (silent.has(name)) return [];
     const old = at(before, name);
     const now = at(after, name);
-    if (JSON.stringify(old) === JSON.stringify(now)) return [];
+    if (JSON.stringify(old ?? "") === JSON.stringify(now ?? "")) return [];
     const words = lists.get(name);
     if (words !== undefined && (Array.isArray(old) || Array.isArray(now))) {
       return listDifferences(words, asList(old), asList(now), nameOf);
@@ -96,7 +105,10 @@ export function differences(
     if (isObject(old) && isObject(now) && name === "customProperties") {
       return memberDifferences(old, now);
     }
-    if (old === undefined || old === "") return [`${label} added${valueWords(now, nameOf)}`];
+    if (old === undefined || old === "") {
+      const words = valueWords(now, nameOf);
+      return [words === "" ? `${label} added` : `${label} set${words}`];
+    }
     if (now === undefined || now === "") return [`${label} removed`];
     return [`${label} changed${valueWords(now, nameOf)}`];
   });
