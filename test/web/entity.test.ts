@@ -191,6 +191,26 @@ describe.skipIf(browserPath === undefined)(inBrowser("the page of an entity"), (
     shown.expectNoErrors();
   });
 
+  test("the lineage of more hops is visible as a whole", async () => {
+    await using shown = await open(1280);
+    const { page } = shown;
+    await page.getByRole("link", { name: "Lineage" }).click();
+    await page.getByText("6 entities").waitFor();
+    await page.getByLabel("Hops").selectOption("5");
+    await page.getByText("7 entities").waitFor();
+    await expect
+      .poll(() =>
+        page.evaluate<number>(`(() => {
+          const canvas = document.querySelector(".lineage").getBoundingClientRect();
+          return [...document.querySelectorAll(".react-flow__node")]
+            .map((node) => node.getBoundingClientRect())
+            .filter(({ left, right }) => left >= canvas.left && right <= canvas.right).length;
+        })()`),
+      )
+      .toBe(7);
+    await shown.check();
+  });
+
   test("everything that depends on an entity is exported as CSV and as JSON", async () => {
     await using shown = await browser.page();
     const { page } = shown;

@@ -38,6 +38,8 @@ interface CanvasProps {
   readonly root: string;
   readonly graph: Graph;
   readonly since: number | undefined;
+  /** The first view has the whole graph, however small its cards are. */
+  readonly whole: boolean;
   readonly tools: ReactNode;
   readonly onExpand: (urn: string, direction: LineageDirection) => void;
   readonly onAdd: (graph: Graph) => void;
@@ -46,14 +48,18 @@ interface CanvasProps {
 const nodeTypes = { entity: EntityCard };
 const noEdges: readonly ColumnEdge[] = [];
 
-export function LineageCanvas({ root, graph, since, tools, onExpand, onAdd }: CanvasProps) {
+export function LineageCanvas({ root, graph, since, whole, tools, onExpand, onAdd }: CanvasProps) {
   const [focus, setFocus] = useState<Focus>();
   const [text, setText] = useState("");
   const [limits, setLimits] = useState<ReadonlyMap<string, number>>(new Map());
   const lineage = useColumnLineage(graph, limits);
   const columns = useMemo(() => shownColumns(limits, lineage), [limits, lineage]);
   const columnEdges = lineage?.edges ?? noEdges;
-  const { places, view, showNode } = usePlaces(root, graph, columns);
+  const { places, view, showNode } = usePlaces(
+    whole ? { whole } : { center: root },
+    graph,
+    columns,
+  );
   const tiny = useStore(({ transform: [, , zoom] }) => zoom < cardsZoom);
   const actions = useMemo<CardActions>(() => {
     const setLimit = (urn: string, next: (before: number | undefined) => number | undefined) => {
@@ -157,18 +163,20 @@ function useColumnLineage(graph: Graph, limits: ReadonlyMap<string, number>) {
 const zooms = { someMin: 0.6, max: 1, padding: 0.1 };
 
 /**
- * The part of the next layout that is visible: some entities, or the whole graph. In a graph whose cards would be too
- * small for buttons, one entity instead: in the middle, or where it was.
+ * The part of the next layout that is visible: some entities, or the whole graph. Without `whole`,
+ * in a graph whose cards would be too small for buttons, one entity instead: in the middle, or
+ * where it was.
  */
 type NextView =
+  | { readonly whole: true }
   | { readonly center: string }
   | { readonly keep: string }
   | { readonly show: readonly string[] };
 
-function usePlaces(root: string, graph: Graph, columns: ReturnType<typeof shownColumns>) {
+function usePlaces(first: NextView, graph: Graph, columns: ReturnType<typeof shownColumns>) {
   const [places, setPlaces] = useState<Places>(new Map());
   const last = useRef(places);
-  const view = useRef<NextView>({ center: root });
+  const view = useRef(first);
   const { getViewport, setCenter, setViewport } = useReactFlow();
   const store = useStoreApi();
   const showNode = (urn: string): void => {
@@ -203,7 +211,7 @@ function usePlaces(root: string, graph: Graph, columns: ReturnType<typeof shownC
           return;
         }
         const whole = viewportOf([...next.keys()], 0);
-        if (whole.zoom >= buttonsZoom) void setViewport(whole);
+        if ("whole" in wanted || whole.zoom >= buttonsZoom) void setViewport(whole);
         else if ("center" in wanted) show.current(wanted.center);
         else {
           const [from, to] = [before.get(wanted.keep), next.get(wanted.keep)];

@@ -77,6 +77,7 @@ export function LineageGraph({ urn, hops, since, tools }: GraphProps) {
           root={urn}
           graph={graph}
           since={since}
+          whole={hops > 1}
           tools={tools}
           onExpand={expand}
           onAdd={add}
