@@ -131,11 +131,13 @@ describe.skipIf(browserPath === undefined)(inBrowser("changing the catalog"), ()
     const { page } = shown;
     for (const section of ["tokens", "all", "policies"]) {
       await page.goto(`${service.address}/ui/access?section=${section}`);
-      await page.getByText("No acting user").waitFor();
+      await page.getByRole("main").getByText("No acting user").waitFor();
+      await page.getByRole("button", { name: "No acting user" }).waitFor();
     }
     await shown.check();
     await page.getByRole("button", { name: "Act as the root user" }).click();
     await page.getByText("Root user: platform").waitFor();
+    await page.getByRole("button", { name: /Acting as.*\(root user\)/ }).waitFor();
     shown.expectNoErrors();
   });
 

@@ -71,7 +71,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("the keyboard alone"), () =
 
   const dialogs: readonly (readonly [title: string, path: string, button: string])[] = [
     ["Help", "/", "Keyboard shortcuts and help"],
-    ["Acting user", "/", "Acting as"],
+    ["Acting user", "/", "No acting user"],
     ["Create a tag", "/ui/browse?section=tags", "Create a tag"],
     ["Add an owner", `/ui/entity/${FORECAST}`, "Add an owner"],
     ["Assign the role Editor", "/ui/access?section=roles", "Assign the role Editor"],

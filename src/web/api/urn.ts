@@ -3,6 +3,9 @@
 /** Key of the user of writes that name none. */
 const systemKey = "__datahub_system";
 
+/** The user with all privileges, who exists in each catalog. */
+export const rootUser = "urn:li:corpuser:datahub";
+
 /** `urn:li:dataset:(…)` → `dataset` */
 export const typeOf = (urn: string): string => /^urn:[^:]+:([^:]+):/.exec(urn)?.[1] ?? "";
 

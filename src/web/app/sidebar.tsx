@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useSummary } from "../api/entities.ts";
 import { actorStore, connectionStore, sessionStore, signOut } from "../api/http.ts";
 import { useStore } from "../api/store.ts";
+import { rootUser } from "../api/urn.ts";
 import { ActorDialog } from "../components/actor-dialog.tsx";
 import { Avatar } from "../components/entity-link.tsx";
 import { Icon } from "../components/icon.tsx";
@@ -108,10 +109,17 @@ function ActingUser() {
     <>
       <button type="button" className="acting" onClick={() => setOpen(true)}>
         {urn === "" ? <Icon name="user" /> : <Avatar urn={urn} name={name} />}
-        <span className="acting-text">
-          <span className="muted">Acting as</span>
-          <span className="clip">{urn === "" ? "System" : name}</span>
-        </span>
+        {urn === "" ? (
+          <span className="acting-text">
+            <span className="clip">No acting user</span>
+            <span className="muted">Writes as System</span>
+          </span>
+        ) : (
+          <span className="acting-text">
+            <span className="muted">Acting as</span>
+            <span className="clip">{urn === rootUser ? `${name} (root user)` : name}</span>
+          </span>
+        )}
       </button>
       {open && <ActorDialog onClose={() => setOpen(false)} />}
     </>

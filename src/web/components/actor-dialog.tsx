@@ -23,7 +23,7 @@ export function ActorDialog({ onClose }: { readonly onClose: () => void }) {
       <EntityPicker types={["corpuser"]} label="Find a user" onPick={choose} onText={setName} />
       <div className="actions">
         <button type="button" className="button" onClick={() => choose("")}>
-          Act as the system
+          Act without a user
         </button>
         <button
           type="button"

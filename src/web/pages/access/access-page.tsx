@@ -2,6 +2,7 @@
 import { Link, useSearch } from "@tanstack/react-router";
 import { actorStore } from "../../api/http.ts";
 import { useMay } from "../../api/privileges.ts";
+import { rootUser } from "../../api/urn.ts";
 import { listOf, type UrlQuery } from "../../app/url-query.ts";
 import { Empty } from "../../components/states.tsx";
 import { useActor } from "../../components/use-actor.ts";
@@ -68,11 +69,7 @@ export default function AccessPage() {
 const NoActor = () => (
   <Empty title="No acting user">
     <p>Tokens and policies need a user. Choose one in the side bar, or act as the root user.</p>
-    <button
-      type="button"
-      className="button"
-      onClick={() => actorStore.set("urn:li:corpuser:datahub")}
-    >
+    <button type="button" className="button" onClick={() => actorStore.set(rootUser)}>
       Act as the root user
     </button>
   </Empty>
