@@ -189,6 +189,16 @@ describe.skipIf(browserPath === undefined)(inBrowser("looking back"), () => {
     shown.expectNoErrors();
   });
 
+  test("the log names the filters that match no record", async () => {
+    await using shown = await browser.page();
+    const { page } = shown;
+    await page.goto(`${service.address}/ui/log`);
+    await page.getByLabel("User name or urn").fill("Imke Sørland");
+    await page.getByRole("button", { name: "Filter" }).click();
+    await page.getByText(/^No record matches the filter\..* not display names\.$/).waitFor();
+    await shown.check();
+  });
+
   test("the history marks the point that the page shows, below the later changes", async () => {
     await using shown = await browser.page();
     const { page } = shown;

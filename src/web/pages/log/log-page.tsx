@@ -36,6 +36,7 @@ export default function LogPage() {
     since: one(url.since) ?? "",
   };
   const { actor, run, since } = request;
+  const filtered = [...Object.values(filter), actor, run, since].some(Boolean);
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
     {
       queryKey: ["log", request],
@@ -96,7 +97,7 @@ export default function LogPage() {
         <FilterField name="type" label="Type" value={one(url.type)} example="dataset" />
         <FilterField name="aspect" label="Aspect" value={one(url.aspect)} example="ownership" />
         <FilterField name="urn" label="Urn" value={one(url.urn)} example="urn:li:…" />
-        <FilterField name="actor" label="User" value={actor} example="imke" />
+        <FilterField name="actor" label="User name or urn" value={actor} example="imke.sorland" />
         <FilterField name="run" label="Run" value={run} example="nightly" />
         <button type="submit" className="button">
           Filter
@@ -105,7 +106,12 @@ export default function LogPage() {
       {error !== null && <Failure error={error} retry={() => void refetch()} />}
       {data === undefined && error === null && <Loading lines={10} />}
       {data !== undefined && shown.length === 0 && (
-        <Empty title="No records">New records appear here as they are written.</Empty>
+        <Empty title="No records">
+          {filtered
+            ? "No record matches the filter. New records that match appear here as they are written."
+            : "New records appear here as they are written."}
+          {actor !== "" && " The user filter compares user names and urns, not display names."}
+        </Empty>
       )}
       {shown.length > 0 && (
         <ol className="panel records">
