@@ -73,6 +73,20 @@ describe.skipIf(browserPath === undefined)(inBrowser("hostile metadata"), () => 
     await service?.[Symbol.asyncDispose]();
   });
 
+  test("a malformed urn does not hide the names of other entities", async () => {
+    const user = "urn:li:corpuser:named";
+    await write(user, "corpUserInfo", { active: true, displayName: "Imke Named" });
+    await using shown = await browser.page({ mayFail: /status of 4\d\d/ });
+    const { page } = shown;
+    await page.addInitScript(`localStorage.setItem("annals.actor", "${user}")`);
+    for (const urn of ["garbage", "urn:li:garbage:x", "urn:li:dataset:(x"]) {
+      await page.goto(`${service.address}/ui/entity/${encoded(urn)}`);
+      await page.getByRole("alert").waitFor();
+      await page.getByRole("button", { name: "Acting as Imke Named" }).waitFor();
+    }
+    shown.expectNoErrors();
+  });
+
   test("lineage, relationships, quality and properties show texts as text", async () => {
     const [subject, source] = [dataset(0), dataset(1)];
     const column = (urn: string) => `urn:li:schemaField:(${urn},${encodeURIComponent(script)})`;

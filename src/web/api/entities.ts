@@ -1,10 +1,10 @@
 /** Reads of entities: one whole entity, and short summaries of many. */
 import { queryOptions, useQueries, useQuery } from "@tanstack/react-query";
 import type { Aspects } from "./aspect.ts";
-import { read, send } from "./http.ts";
+import { ApiError, read, send } from "./http.ts";
 import { at, isObject, numberAt, textAt } from "./json.ts";
 import { type Summary, summaryAspects, summaryOf } from "./summary.ts";
-import { nameOfUrn } from "./urn.ts";
+import { isUrn, nameOfUrn } from "./urn.ts";
 
 export interface Entity {
   readonly urn: string;
@@ -85,15 +85,28 @@ function sendWaiting(): void {
 
 async function answer(members: readonly Waiting[]): Promise<void> {
   const urns = [...new Set(members.map(({ urn }) => urn))];
-  const results = await readSummaries(urns).catch(() => new Map<string, Summary>());
+  const results = await readSummaries(urns.filter(isUrn)).catch(() => new Map<string, Summary>());
   for (const { urn, resolve } of members) {
     resolve(results.get(urn) ?? summaryOf(urn, new Map()));
   }
 }
 
+/** Without the urns that the service rejects: they do not fail the others of a request. */
 async function readSummaries(urns: readonly string[]): Promise<ReadonlyMap<string, Summary>> {
-  const found = await readAspects(urns, summaryAspects);
-  return new Map(urns.map((urn) => [urn, summaryOf(urn, found.get(urn) ?? new Map())] as const));
+  if (urns.length === 0) return new Map();
+  try {
+    const found = await readAspects(urns, summaryAspects);
+    return new Map(urns.map((urn) => [urn, summaryOf(urn, found.get(urn) ?? new Map())] as const));
+  } catch (error) {
+    // Malformed, or of an unknown type.
+    const rejected = error instanceof ApiError && [400, 404].includes(error.status);
+    if (!rejected || urns.length === 1) throw error;
+    const middle = Math.ceil(urns.length / 2);
+    const halves = [urns.slice(0, middle), urns.slice(middle)].map((half) =>
+      readSummaries(half).catch(() => new Map<string, Summary>()),
+    );
+    return new Map((await Promise.all(halves)).flatMap((half) => [...half]));
+  }
 }
 
 /** Some aspects of some entities. Entities that do not exist have none. */
