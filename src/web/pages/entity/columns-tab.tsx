@@ -65,7 +65,7 @@ export default function ColumnsTab({ entity, readOnly, now }: TabProps) {
             : `${shown.length.toLocaleString("en")} of ${columns.length.toLocaleString("en")} columns`}
         </span>
       </div>
-      <div className="panel columns">
+      <div className="panel">
         <div className="column-row column-head">
           <span>Name</span>
           <span>Type</span>
