@@ -34,7 +34,8 @@ export function sentenceCase(name: string): string {
   const words = name
     .replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2")
     .replaceAll("_", " ")
-    .toLowerCase();
+    .toLowerCase()
+    .replace(/\bsql\b/, "SQL");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
