@@ -57,14 +57,14 @@ describe.skipIf(browserPath === undefined)(inBrowser("finding entities"), () => 
   });
 
   test("a result shows an owner of two ownership types once", async () => {
-    const urn = "urn:li:dashboard:(looker,twice-owned)";
-    const owner = "urn:li:corpuser:imke.sorland";
+    const urn = "urn:li:dashboard:(looker,labelled-pair)";
+    const owner = "urn:li:corpuser:ann";
     const owners = ["TECHNICAL_OWNER", "DATA_STEWARD"].map((type) => ({ owner, type }));
     await service.client.upsert(urn, "ownership", { owners });
     await using shown = await browser.page();
     const { page } = shown;
-    await page.goto(`${service.address}/ui/search?q=twice-owned`);
-    const hit = page.getByRole("listitem").filter({ hasText: "twice-owned" });
+    await page.goto(`${service.address}/ui/search?q=labelled-pair`);
+    const hit = page.getByRole("listitem").filter({ hasText: "labelled-pair" });
     await hit.getByText("Owned by").waitFor();
     expect(await hit.locator(`.chip[title="${owner}"]`).count()).toBe(1);
     shown.expectNoErrors();
