@@ -118,9 +118,14 @@ describe("views of a random history of all kinds of changes", slowly, () => {
   });
 });
 
+/** Deletes half of the rows, at least one: positions depend on the records of jobs, and may all be odd. */
+const deleteHalf = (table: string, key: string): string =>
+  `DELETE FROM ${table} WHERE ${key} IN
+     (SELECT ${key} FROM ${table} ORDER BY ${key} LIMIT (SELECT (count(*) + 1) / 2 FROM ${table}))`;
+
 /** A change of a view, and the kinds of differences that a verification reports for it. */
 const damages: readonly [view: string, what: string, sql: string, kinds: string[]][] = [
-  ["aspects", "rows deleted", "DELETE FROM aspect_value WHERE rowid % 3 = 0", ["missing"]],
+  ["aspects", "rows deleted", deleteHalf("aspect_value", "rowid"), ["missing"]],
   ["aspects", "values changed", "UPDATE aspect_value SET value = '{}'", ["different"]],
   ["aspects", "stamps changed", "UPDATE aspect_value SET time = time + 1", ["different"]],
   ["aspects", "removals undone", "UPDATE aspect_value SET removed = NULL", ["different"]],
@@ -143,7 +148,7 @@ const damages: readonly [view: string, what: string, sql: string, kinds: string[
   ],
   ["aspects", "a table emptied", "DELETE FROM aspect_value", ["missing"]],
   ["aspects", "everything gone", "DELETE FROM aspect_value; DELETE FROM entity", ["missing"]],
-  ["timeseries", "rows deleted", "DELETE FROM event WHERE rowid % 2 = 0", ["missing"]],
+  ["timeseries", "rows deleted", deleteHalf("event", "rowid"), ["missing"]],
   ["timeseries", "rows changed", "UPDATE event SET value = '{}'", ["different"]],
   [
     "timeseries",
@@ -169,11 +174,11 @@ const damages: readonly [view: string, what: string, sql: string, kinds: string[
      INSERT INTO place SELECT series, time, key, position FROM event WHERE position = 99999`,
     ["unexpected"],
   ],
-  ["timeseries", "places deleted", "DELETE FROM place WHERE position % 2 = 0", ["missing"]],
+  ["timeseries", "places deleted", deleteHalf("place", "position"), ["missing"]],
   ["timeseries", "places moved", "UPDATE place SET time = time + 0.5", ["missing"]],
   ["timeseries", "a table of places emptied", "DELETE FROM place", ["missing"]],
   ["timeseries", "a table emptied", "DELETE FROM event", ["missing"]],
-  ["graph", "rows deleted", "DELETE FROM edge WHERE position % 2 = 0", ["missing"]],
+  ["graph", "rows deleted", deleteHalf("edge", "position"), ["missing"]],
   ["graph", "rows changed", "UPDATE edge SET created_on = 7", ["different"]],
   ["graph", "no edge leads", "UPDATE edge SET leads = 0", ["different"]],
   [
@@ -194,7 +199,7 @@ const damages: readonly [view: string, what: string, sql: string, kinds: string[
     ["unexpected"],
   ],
   ["graph", "a table emptied", "DELETE FROM edge", ["missing"]],
-  ["search", "documents deleted", "DELETE FROM document WHERE id % 2 = 0", ["missing"]],
+  ["search", "documents deleted", deleteHalf("document", "id"), ["missing"]],
   [
     "search",
     "documents changed",
@@ -204,7 +209,7 @@ const damages: readonly [view: string, what: string, sql: string, kinds: string[
   [
     "search",
     "documents deleted from the index",
-    "INSERT INTO tombstone (id, urn, turn) SELECT id, urn, 1 FROM document WHERE id % 2 = 0",
+    "INSERT INTO tombstone (id, urn, turn) SELECT id, urn, 1 FROM document ORDER BY id LIMIT 5",
     ["different"],
   ],
   ["search", "out of all answers", "UPDATE document SET hash = hash + 1", ["missing"]],
@@ -261,7 +266,7 @@ describe("damaged views", slowly, () => {
 
   test("a verification since a position compares only entities with later records", async () => {
     const [{ position }] = (await found()).views;
-    damage("graph", "DELETE FROM edge WHERE position % 2 = 0");
+    damage("graph", deleteHalf("edge", "position"));
     await verify({ since: position });
     expect((await found("graph")).total).toBe(0);
     await verify({ since: 0 });
