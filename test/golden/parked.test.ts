@@ -56,8 +56,9 @@ test("an unreadable record parks only its entity", async () => {
     },
   ]);
   expect((await service.client.get("/health")).status).toBe(200);
-  const metrics = await service.client.get("/metrics");
-  expect(metrics.body).toContain('annals_view_parked_entities{view="search"} 1');
+  // The projector reports its progress after the record of a parked entity is in the log.
+  const metrics = async () => (await service.client.get("/metrics")).body;
+  await expect.poll(metrics).toContain('annals_view_parked_entities{view="search"} 1');
 });
 
 test("a restore continues past a parked entity", async () => {
