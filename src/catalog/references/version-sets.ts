@@ -24,7 +24,8 @@ interface Dependencies {
 
 const VERSION = "versionProperties";
 const SET = "versionSetProperties";
-const attemptsMax = 10;
+/** Of several concurrent versions of a set, each attempt lets one win. */
+const attemptsMax = 50;
 
 /** A version as a proposal writes it. */
 interface Version {
