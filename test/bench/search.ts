@@ -68,8 +68,11 @@ export async function benchSearch(size: number): Promise<void> {
   const merging = performance.now();
   while (await sink.maintain?.());
   report("merges in the background", `${Math.round(performance.now() - merging)} ms`);
+  const residentBefore = process.memoryUsage.rss();
   const reader = openSqliteSearchReader(path);
   await ask(reader, "before changes");
+  const readerBytes = process.memoryUsage.rss() - residentBefore;
+  report("memory of the readers", `${Math.round(readerBytes / size)} bytes for each document`);
   const changes: number[] = [];
   for (let done = 0; done < updates; done += batchSize) {
     changes.push(
