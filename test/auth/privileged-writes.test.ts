@@ -34,6 +34,18 @@ const everything = {
 };
 const stamp = { time: 1, actor: ROOT };
 
+function source(urn: string, executorId: string) {
+  const config = { recipe: "{}", executorId };
+  return proposal(urn, "dataHubIngestionSourceInfo", { name: "mine", type: "csv", config });
+}
+
+function request(executorId: string) {
+  return proposal("urn:li:dataHubExecutionRequest:run", "dataHubExecutionRequestInput", {
+    ...{ task: "RUN_INGEST", args: { recipe: "{}" }, executorId, requestedAt: 1 },
+    source: { type: "CLI_INGESTION_SOURCE" },
+  });
+}
+
 const guarded: readonly (readonly [string, object])[] = [
   ["a policy", proposal(POLICY, "dataHubPolicyInfo", everything)],
   [
@@ -75,6 +87,22 @@ const guarded: readonly (readonly [string, object])[] = [
   ["the mark of a service account", proposal(MINA, "subTypes", { typeNames: ["SERVICE_ACCOUNT"] })],
   ["roles of a group", proposal("urn:li:corpGroup:g", "roleMembership", { roles: [] })],
   ["a delete of a user", { ...proposal(ROOT, "corpUserKey", {}), changeType: "DELETE" }],
+  ["a source of ingestion", source("urn:li:dataHubIngestionSource:nightly", "default")],
+  [
+    "a source of ingestion in the form of a report",
+    source("urn:li:dataHubIngestionSource:nightly", "__datahub_cli_"),
+  ],
+  [
+    "a source with the id of a report, for an executor",
+    source("urn:li:dataHubIngestionSource:cli-1", "default"),
+  ],
+  ["a request to run a recipe", request("default")],
+  [
+    "a signal to an executor",
+    proposal("urn:li:dataHubExecutionRequest:run", "dataHubExecutionRequestSignal", {
+      ...{ signal: "KILL", executorId: "default", createdAt: stamp },
+    }),
+  ],
   [
     "a patch of roles",
     {
@@ -170,8 +198,12 @@ describe("a user with the privilege may write", () => {
       proposal("urn:li:tag:a", "tagProperties", { name: "a" }),
       proposal(MINA, "corpUserInfo", { active: true, displayName: "Mina" }),
       proposal("urn:li:corpGroup:g", "corpGroupInfo", { admins: [], members: [], groups: [] }),
+      // The reports of DataHub's command line on its own runs.
+      source("urn:li:dataHubIngestionSource:cli-6f1e", "__datahub_cli_"),
+      request("__datahub_cli_"),
     ]) {
-      expect((await ingest(one, mina)).status).toBe(200);
+      const { status, body } = await ingest(one, mina);
+      expect(status, JSON.stringify(body)).toBe(200);
     }
   });
 });

@@ -86,6 +86,9 @@ describe("a secret of the service or of all users", () => {
     ["dataHubSecret", "dataHubSecretValue"],
     ["inviteToken", "inviteToken"],
     ["corpuser", "corpUserCredentials"],
+    ["service", "mcpServerProperties"],
+    ["dataHubIngestionSource", "dataHubIngestionSourceInfo"],
+    ["dataHubExecutionRequest", "dataHubExecutionRequestInput"],
   ])("%s %s also needs a privilege to be written", (entityType, aspect) => {
     const rule = privilegedTypes[entityType];
     expect(rule).toBeDefined();

@@ -1,7 +1,7 @@
 /**
  * The catalog with token authentication: writes to access control (policies, roles, tokens, the state
- * and memberships of users), rollbacks, platform events and polls of topics need privileges. All other
- * writes pass.
+ * and memberships of users), to secrets and to the recipes that executors run, rollbacks, platform
+ * events and polls of topics need privileges. All other writes pass.
  *
  * The check comes before validation and uses the model's own names, so that another spelling of a
  * name does not bypass it.
@@ -10,6 +10,7 @@ import type { Caller, Catalog, Proposal, SnapshotProposal } from "../../catalog/
 import { CatalogError } from "../../core/errors.ts";
 import { entityTypeOf, withNamespace } from "../../core/urn.ts";
 import { REQUIRED } from "../../core/write/required-privileges.ts";
+import { jsonObject, parsedValue } from "../../lib/json.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import type { Model } from "../../model/model.ts";
 import type { About, Authority } from "../policies/authority.ts";
@@ -17,6 +18,7 @@ import {
   alternativesText,
   type PrivilegeAlternatives,
   toManageConnections,
+  toManageIngestion,
   toManageSettings,
   toManageTokens,
   toManageUsers,
@@ -29,9 +31,28 @@ interface Rule {
   readonly aspects?: readonly string[];
   /** The requirements of a mutation replace them. */
   readonly yieldsToMutations?: boolean;
+  /** Proposals that need no privilege. */
+  readonly except?: (proposal: Proposal) => boolean;
 }
 
 const memberships = ["roleMembership", "groupMembership", "nativeGroupMembership"];
+
+/**
+ * The executor that DataHub's command line names in reports of its own runs, with the token of any
+ * user. No executor runs such a source or request.
+ */
+const COMMAND_LINE = "__datahub_cli_";
+
+/** The report of a run: the source has an id of its own, so that no report replaces another source. */
+function isReportedSource({ entityUrn = "", aspect }: Proposal): boolean {
+  const { config } = record(parsedValue(aspect?.value));
+  return /:cli-[^:]*$/.test(entityUrn) && record(config).executorId === COMMAND_LINE;
+}
+
+const isReportedRun = ({ aspect }: Proposal): boolean =>
+  record(parsedValue(aspect?.value)).executorId === COMMAND_LINE;
+
+const record = (value: unknown) => (jsonObject(value) ? value : {});
 
 const toRollBack: PrivilegeAlternatives = [["DELETE_ENTITY"], ["MANAGE_SYSTEM_OPERATIONS"]];
 
@@ -54,6 +75,17 @@ export const privilegedTypes: Readonly<Record<string, Rule>> = {
   inviteToken: { alternatives: toManageUsers },
   globalSettings: { alternatives: toManageSettings, yieldsToMutations: true },
   dataHubConnection: { alternatives: toManageConnections, aspects: ["dataHubConnectionDetails"] },
+  service: { alternatives: toManageConnections, aspects: ["mcpServerProperties"] },
+  dataHubIngestionSource: {
+    alternatives: toManageIngestion,
+    aspects: ["dataHubIngestionSourceInfo"],
+    except: isReportedSource,
+  },
+  dataHubExecutionRequest: {
+    alternatives: toManageIngestion,
+    aspects: ["dataHubExecutionRequestInput", "dataHubExecutionRequestSignal"],
+    except: isReportedRun,
+  },
   corpuser: {
     alternatives: toManageUsers,
     aspects: ["status", "corpUserStatus", "corpUserCredentials", "subTypes", ...memberships],
@@ -94,19 +126,16 @@ export function authorizePrivilegedWrites(catalog: Catalog, dependencies: Depend
     }
   }
 
-  function askedBy({
-    entityType,
-    entityUrn,
-    aspectName,
-    changeType,
-  }: Proposal): PrivilegeQuery | undefined {
+  function askedBy(proposal: Proposal): PrivilegeQuery | undefined {
+    const { entityType, entityUrn, aspectName, changeType } = proposal;
     const entity = model.findEntity(entityType);
     if (entity === undefined) return undefined;
     const asked = { entityType: entity.name, urn: entityUrn };
     const rule = ownValue(privilegedTypes, entity.name);
     const deletes = changeType === "DELETE" && aspectName === entity.keyAspect;
     const bears = deletes || rule?.aspects?.includes(aspectName ?? "") !== false;
-    if (rule !== undefined && bears) return { ...asked, rule };
+    const excepted = changeType !== "PATCH" && rule?.except?.(proposal) === true;
+    if (rule !== undefined && bears && !excepted) return { ...asked, rule };
     // The response to a patch shows the value that the patch results in.
     const alternatives =
       changeType === "PATCH" && alternativesOfAspect(entity.name, aspectName ?? "");
