@@ -11,6 +11,8 @@ export interface SqliteWriter<W> {
   write(writes: readonly W[], checkpoint: Position): void;
   /** Replaces the rows of the entity by those that the writes make; in a transaction. */
   restore(urn: string, writes: Iterable<W> | AsyncIterable<W>): Promise<void>;
+  /** Called before the commit of a transaction of restores. */
+  endRestores?(): void;
   /** Clears the cache. */
   clearCache(): void;
 }
@@ -20,10 +22,13 @@ export function createSqliteSink<W>(view: SqliteView, writer: SqliteWriter<W>): 
   let inOpenTransaction = false;
 
   /** Clears the cache before the restore, and after one that was rolled back. */
-  async function clearingCache(write: () => Promise<void>): Promise<void> {
+  async function clearingCache(restores: () => Promise<void>): Promise<void> {
     writer.clearCache();
     try {
-      await view.amend(write);
+      await view.amend(async () => {
+        await restores();
+        writer.endRestores?.();
+      });
     } catch (error) {
       writer.clearCache();
       throw error;

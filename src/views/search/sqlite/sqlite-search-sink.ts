@@ -95,13 +95,13 @@ function createWriter(db: Database, index: IndexWriter) {
     for (const [urn, write] of last) {
       store(urn, write.op === "put" ? encodeDocument(write.document) : undefined);
     }
-    index.flush();
   }
 
   return {
     write(writes: readonly SearchWrite[], checkpoint: Position): void {
       index.release();
       apply(writes.filter(({ position }) => position > checkpoint));
+      index.flush();
     },
     /** First removes the entity's document and all of its versions in the segments. */
     async restore(
@@ -113,6 +113,7 @@ function createWriter(db: Database, index: IndexWriter) {
       for (const id of index.versionsOf(urn)) index.addTombstone(id, urn);
       apply(await Array.fromAsync(writes));
     },
+    endRestores: () => index.flush(),
     clearCache: index.release,
   };
 }
