@@ -235,9 +235,17 @@ function createTerritory(
   let omitted = false;
 
   function reach(how: Pick<Reached, "urn" | "degree" | "edge" | "before" | "between">): Stop {
-    const { urn } = how;
-    const ignored = ignoredAsHop(urn);
-    const item = { ...how, ignoredAsHop: ignored, explored: false, truncatedChildren: false };
+    const { urn, degree, edge, before, between } = how;
+    const item: Reached = {
+      urn,
+      degree,
+      edge,
+      before,
+      between,
+      ignoredAsHop: ignoredAsHop(urn),
+      explored: false,
+      truncatedChildren: false,
+    };
     if (!found.has(urn)) found.set(urn, item);
     return { urn, item };
   }
@@ -267,18 +275,19 @@ function createTerritory(
         }
         const before = stops[at]?.item;
         const { to, via } = edge;
-        if (neighbours === neighboursMax && !walked.has(to)) {
+        const known = walked.has(to);
+        if (neighbours === neighboursMax && !known) {
           cut(stops[at]);
           omitted = true;
           continue;
         }
         const between = via !== undefined && via !== start && !found.has(via);
-        if (found.size + (between ? 1 : 0) + (walked.has(to) ? 0 : 1) > entitiesMax) {
+        if (found.size + (between ? 1 : 0) + (known ? 0 : 1) > entitiesMax) {
           cut(stops[at]);
           return false;
         }
         if (between) reach({ urn: via, degree, edge, before, between });
-        if (walked.has(to)) continue;
+        if (known) continue;
         walked.add(to);
         neighbours++;
         next.push(reach({ urn: to, degree, edge, before, between: false }));
