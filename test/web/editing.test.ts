@@ -39,6 +39,33 @@ describe.skipIf(browserPath === undefined)(inBrowser("editing an entity"), () =>
     await page.getByRole("heading", { level: 1, name: "accession" }).waitFor();
   };
 
+  test("an owner gets a type of ownership that users have added", async () => {
+    const curator = "urn:li:ownershipType:curator";
+    const stamps = { created: { time: 1, actor: "urn:li:corpuser:datahub" } };
+    await service.client.upsert(curator, "ownershipTypeInfo", {
+      ...{ name: "Curator", ...stamps, lastModified: stamps.created },
+    });
+    await using shown = await browser.page();
+    const { page } = shown;
+    await open(page);
+    await page.getByRole("button", { name: "Add an owner" }).click();
+    const types = page.getByLabel("Type of ownership");
+    await types.locator("option", { hasText: "Curator" }).waitFor({ state: "attached" });
+    expect(await types.locator("option").allTextContents()).toEqual(
+      expect.arrayContaining(["Business Owner", "Curator", "Data Steward", "Technical Owner"]),
+    );
+    expect(await types.evaluate((one: HTMLSelectElement) => one.selectedOptions[0]?.text)).toBe(
+      "Technical Owner",
+    );
+    await types.selectOption({ label: "Curator" });
+    await page.getByRole("combobox", { name: "Find a user or group" }).fill("imke");
+    await page.getByRole("listbox").getByRole("option", { name: "Imke" }).first().click();
+    await page.locator(".chip", { hasText: "Curator" }).waitFor();
+    const { owners } = (await aspectsOf(ACCESSION)).ownership.value;
+    expect(owners).toContainEqual(expect.objectContaining({ type: "CUSTOM", typeUrn: curator }));
+    shown.expectNoErrors();
+  });
+
   test("a description that somebody else changed meanwhile is replaced at the second attempt only", async () => {
     await using shown = await browser.page();
     const { page } = shown;

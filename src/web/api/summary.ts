@@ -6,6 +6,7 @@ import { nameOfUrn, partsOf, platformOfUrn, typeOf } from "./urn.ts";
 export interface Owner {
   readonly urn: string;
   readonly type: string;
+  readonly typeUrn: string | undefined;
 }
 
 export interface Summary {
@@ -146,7 +147,8 @@ export function summaryOf(urn: string, aspects: Aspects): Summary {
     path: textsAt(listAt(aspectValue("browsePathsV2"), "path"), "id"),
     owners: listAt(aspectValue("ownership"), "owners").flatMap((one) => {
       const owner = textAt(one, "owner");
-      return owner === undefined ? [] : [{ urn: owner, type: textAt(one, "type") ?? "NONE" }];
+      const type = textAt(one, "type") ?? "NONE";
+      return owner === undefined ? [] : [{ urn: owner, type, typeUrn: textAt(one, "typeUrn") }];
     }),
     tags: textsAt(listAt(aspectValue("globalTags"), "tags"), "tag"),
     terms: textsAt(listAt(aspectValue("glossaryTerms"), "terms"), "urn"),

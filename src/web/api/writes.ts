@@ -34,11 +34,15 @@ export const removeTerm = (target: Target, termUrn: string): Promise<unknown> =>
     input: { termUrn, ...resourceOf(target) },
   });
 
-export const addOwner = (urn: string, ownerUrn: string, type: string): Promise<unknown> =>
+export const addOwner = (
+  urn: string,
+  ownerUrn: string,
+  ownershipTypeUrn: string | undefined,
+): Promise<unknown> =>
   mutateGraphql("mutation ($input: AddOwnerInput!) { addOwner(input: $input) }", {
     input: {
       ownerUrn,
-      type,
+      ownershipTypeUrn,
       ownerEntityType: typeOf(ownerUrn) === "corpGroup" ? "CORP_GROUP" : "CORP_USER",
       resourceUrn: urn,
     },

@@ -47,17 +47,25 @@ export function EntityChip({ urn, onRemove }: ChipProps) {
 
 interface OwnerProps extends ChipProps {
   readonly kind?: string | undefined;
+  /** The type of ownership; its name is shown for a kind of `CUSTOM`. */
+  readonly typeUrn?: string | undefined;
 }
 
 /** A user or group with initials. */
-export function OwnerChip({ urn, kind, onRemove }: OwnerProps) {
+export function OwnerChip({ urn, kind, typeUrn, onRemove }: OwnerProps) {
   const { name } = useSummary(urn);
   return (
     <span className="chip" title={urn}>
       <Avatar urn={urn} name={name} />
       <NamedLink urn={urn} name={name} />
       {kind !== undefined && kind !== "NONE" && (
-        <span className="muted">{ownerTypeLabel(kind)}</span>
+        <span className="muted">
+          {kind === "CUSTOM" && typeUrn !== undefined ? (
+            <EntityLink urn={typeUrn} />
+          ) : (
+            ownerTypeLabel(kind)
+          )}
+        </span>
       )}
       <RemoveButton name={name} onRemove={onRemove} />
     </span>

@@ -1,6 +1,8 @@
 /** Owners, tags, terms and domain of an entity, with editing, and its structured properties. */
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useSummary } from "../../api/entities.ts";
+import { ownershipTypesQuery, ownerTypeOf } from "../../api/ownership-types.ts";
 import { useMayCreate, useMayWrite } from "../../api/privileges.ts";
 import type { Summary } from "../../api/summary.ts";
 import {
@@ -39,11 +41,12 @@ export function Labels({ summary, readOnly, properties }: LabelsProps) {
   return (
     <dl className="labels">
       <Row label="Owners">
-        {owners.map(({ urn: owner, type }) => (
+        {owners.map(({ urn: owner, type, typeUrn }) => (
           <OwnerChip
-            key={`${owner}${type}`}
+            key={`${owner}${type}${typeUrn}`}
             urn={owner}
             kind={type}
+            typeUrn={typeUrn}
             onRemove={
               owning
                 ? () =>
@@ -58,11 +61,14 @@ export function Labels({ summary, readOnly, properties }: LabelsProps) {
         ))}
         {owning && (
           <AddOwner
-            onAdd={(owner, type) =>
+            onAdd={(owner, typeUrn) =>
               edit(
-                () => addOwner(urn, owner, type),
+                () => addOwner(urn, owner, typeUrn),
                 "Owner added",
-                withItem("ownership", "owners", { owner, type }),
+                withItem("ownership", "owners", {
+                  ...{ owner, type: ownerTypeOf(typeUrn) },
+                  ...(typeUrn === undefined ? {} : { typeUrn }),
+                }),
               )
             }
           />
@@ -263,18 +269,17 @@ function AddDialog({ noun, types, onAdd, onCreate, onClose }: AddProps & { onClo
   );
 }
 
-const ownerTypes = ["TECHNICAL_OWNER", "BUSINESS_OWNER", "DATA_STEWARD", "NONE"] as const;
-
-const ownerTypeLabels = new Map<string, string>([
-  ["TECHNICAL_OWNER", "Technical owner"],
-  ["BUSINESS_OWNER", "Business owner"],
-  ["DATA_STEWARD", "Data steward"],
-  ["NONE", "Without a type"],
-]);
-
-function AddOwner({ onAdd }: { readonly onAdd: (urn: string, type: string) => void }) {
+/** Adds an owner with a type of ownership of the catalog. */
+function AddOwner({
+  onAdd,
+}: {
+  readonly onAdd: (urn: string, typeUrn: string | undefined) => void;
+}) {
   const [open, setOpen] = useState(false);
-  const [type, setType] = useState<string>("TECHNICAL_OWNER");
+  const [chosen, setChosen] = useState<string>();
+  const { data: types = [] } = useQuery(ownershipTypesQuery);
+  const technical = types.find(({ urn }) => ownerTypeOf(urn) === "TECHNICAL_OWNER");
+  const typeUrn = chosen ?? (technical ?? types[0])?.urn;
   const close = () => setOpen(false);
   return (
     <>
@@ -291,12 +296,12 @@ function AddOwner({ onAdd }: { readonly onAdd: (urn: string, type: string) => vo
             Type of ownership
             <select
               className="field"
-              value={type}
-              onChange={(event) => setType(event.target.value)}
+              value={typeUrn}
+              onChange={(event) => setChosen(event.target.value)}
             >
-              {ownerTypes.map((one) => (
-                <option key={one} value={one}>
-                  {ownerTypeLabels.get(one)}
+              {types.map(({ urn, info }) => (
+                <option key={urn} value={urn}>
+                  {info?.name ?? urn}
                 </option>
               ))}
             </select>
@@ -306,7 +311,7 @@ function AddOwner({ onAdd }: { readonly onAdd: (urn: string, type: string) => vo
             label="Find a user or group"
             onPick={(urn) => {
               close();
-              onAdd(urn, type);
+              onAdd(urn, typeUrn);
             }}
           />
         </Dialog>
