@@ -1,10 +1,16 @@
 /** The links that an aspect may have. */
 import { describe, expect, test } from "vitest";
-import { rejectionOfLinks } from "../../src/core/rules/link-rules.ts";
+import { type LinkPath, rejectionOfLinks } from "../../src/core/rules/link-rules.ts";
 
 const memory = (...urls: readonly string[]) => ({ elements: urls.map((url) => ({ url })) });
+const paths: readonly LinkPath[] = [
+  { path: ["elements", "*", "url"], kind: "fetched" },
+  { path: ["pictureLink"], kind: "picture" },
+  { path: ["externalUrl"], kind: "page" },
+  { path: ["params", "one", "linkUrl"], kind: "page" },
+];
 const rejection = (value: object, previous?: object) =>
-  rejectionOfLinks("institutionalMemory", { ...value }, previous && { ...previous });
+  rejectionOfLinks("institutionalMemory", { ...value }, previous && { ...previous }, paths);
 
 describe("a link is accepted", () => {
   test.each([
@@ -84,5 +90,36 @@ describe("a link is rejected", () => {
   ])("the link %s is rejected for its address", (url) => {
     expect(rejection(memory(url))?.message).toContain("loopback, link-local or private");
     expect(rejection({ pictureLink: url })?.message).toContain("/pictureLink");
+  });
+});
+
+describe("a page link", () => {
+  test.each([
+    ...["https://example.com/a", "HTTP://localhost:8080/dag", "http://10.0.0.1/", "", " "],
+    ...["/ui/x", "assets/a.png", "www.example.com/a", "//example.com", "a b", "http://["],
+    "git@github.com:acme/shop.git",
+  ])("the page link %j is accepted", (url) => {
+    expect(rejection({ externalUrl: url })).toBeUndefined();
+    expect(rejection({ params: { one: { linkUrl: url } } })).toBeUndefined();
+  });
+
+  test.each([
+    ["javascript:alert(1)", "javascript"],
+    [" \u0001JaVaScRiPt:alert(1)", "javascript"],
+    ["java\tscript:alert(1)", "javascript"],
+    ["data:text/html,<script>", "data"],
+    ["vbscript:x", "vbscript"],
+    ["file:///etc/passwd", "file"],
+    ["mailto:a@b.c", "mailto"],
+  ])("the page link %j is rejected for its scheme", (url, scheme) => {
+    const says = `URL scheme '${scheme}' is not allowed`;
+    const top = rejection({ externalUrl: url });
+    expect(top).toMatchObject({ code: "invalid", hint: "Use http or https" });
+    expect(top?.message).toContain(`/externalUrl: link`);
+    expect(top?.message).toContain(says);
+    expect(rejection({ params: { one: { linkUrl: url } } })?.message).toContain(
+      "/params/one/linkUrl",
+    );
+    expect(rejection({ externalUrl: url }, { externalUrl: url })).toBeUndefined();
   });
 });

@@ -59,3 +59,53 @@ test("a public link and a picture from the assets are accepted", async () => {
     expect(reply.status).toBe(200);
   }
 });
+
+test("a link that pages show leads to http or https only", async () => {
+  const time = { time: 1, actor: "urn:li:corpuser:mira" };
+  const chart = "urn:li:chart:(looker,links)";
+  const dataHubPageModule = "urn:li:dataHubPageModule:links";
+  const aspects = (url: string): readonly [string, string, object][] => [
+    [urn, "embed", { renderUrl: url }],
+    [urn, "datasetProperties", { externalUrl: url }],
+    ["urn:li:dataPlatform:links", "dataPlatformInfo", { ...platform, logoUrl: url }],
+    [chart, "chartInfo", { title: "c", description: "", chartUrl: url, lastModified: {} }],
+    ["urn:li:post:links", "postInfo", post({ link: url }, time)],
+    ["urn:li:post:links", "postInfo", post({ media: { type: "IMAGE", location: url } }, time)],
+    [dataHubPageModule, "dataHubPageModuleProperties", pageModule({ linkUrl: url }, time)],
+    ["urn:li:assertion:links", "assertionRunEvent", runEvent(url)],
+  ];
+  const platform = { name: "links", type: "OTHERS", datasetNameDelimiter: "." };
+  for (const [of, aspect, value] of aspects("https://example.com/a")) {
+    const reply = await service.client.upsert(of, aspect, value);
+    expect(reply, JSON.stringify(reply.body)).toMatchObject({ status: 200 });
+  }
+  for (const url of ["javascript:alert(1)", "data:text/html,x"]) {
+    for (const [of, aspect, value] of aspects(url)) {
+      const reply = await service.client.upsert(of, aspect, value);
+      expect(reply, `${aspect} ${JSON.stringify(value)}`).toMatchObject({ status: 422 });
+      expect(reply.body.message).toContain("is not allowed");
+    }
+    const update = "mutation($input: UpdateEmbedInput!) { updateEmbed(input: $input) }";
+    const embedded = await ask(service.client, update, { input: { urn, renderUrl: url } });
+    expect(faultOf(embedded)).toMatchObject({ extensions: { code: 400 } });
+  }
+});
+
+const post = (content: object, lastModified: { time: number; actor: string }) => ({
+  type: "HOME_PAGE_ANNOUNCEMENT",
+  content: { title: "t", type: "LINK", ...content },
+  created: lastModified.time,
+  lastModified: lastModified.time,
+});
+
+const pageModule = (link: object, stamp: object) => ({
+  ...{ name: "m", type: "LINK", visibility: { scope: "GLOBAL" } },
+  params: { linkParams: link },
+  ...{ created: stamp, lastModified: stamp },
+});
+
+const runEvent = (externalUrl: string) => ({
+  ...{ timestampMillis: 1, runId: "r", asserteeUrn: urn, status: "COMPLETE" },
+  assertionUrn: "urn:li:assertion:links",
+  result: { type: "SUCCESS", externalUrl },
+});

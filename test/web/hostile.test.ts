@@ -43,7 +43,6 @@ describe.skipIf(browserPath === undefined)(inBrowser("hostile metadata"), () => 
       await write(urn, "datasetProperties", {
         name,
         description: markdown,
-        externalUrl: "javascript:alert(1)",
         customProperties: { [script]: script },
       });
       await write(urn, "globalTags", { tags: [{ tag: "urn:li:tag:hostile" }] });

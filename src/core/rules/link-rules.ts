@@ -1,22 +1,59 @@
 /**
- * Rules for links: http, https, ftp and mailto, and no address of a private network. A page or preview
- * service that fetches a link from inside that network would reach its internal servers.
+ * Rules for links. A page link is shown as a link or picture: http or https, or a relative address. So a
+ * browser runs no script (`javascript:`) and opens no page (`data:`) of the author of the metadata.
  *
- * Names are not resolved: the name of a host in a private network is accepted.
+ * Preview services also fetch the links of institutionalMemory and the pictures of people: these have a
+ * scheme, http, https, ftp or mailto, and no address of a private network, because a service that fetches
+ * a link from inside that network would reach its internal servers. Names are not resolved: the name of a
+ * host in a private network is accepted.
  */
 
-import { type JsonObject, jsonObject } from "../../lib/json.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { shortened } from "../../lib/shortened.ts";
 import { CatalogError } from "../errors.ts";
 
-const SCHEMES: readonly string[] = ["http:", "https:", "ftp:", "mailto:"];
+const PAGE_SCHEMES: readonly string[] = ["http:", "https:"];
+const FETCHED_SCHEMES: readonly string[] = ["http:", "https:", "ftp:", "mailto:"];
 
 /** A picture may be an asset of the web app: `assets/platforms/default_avatar.png`. */
 const ASSET = /^\/?assets\//;
 
+export type LinkKind = "page" | "fetched" | "picture";
+
+/** A field of an aspect with a link; `*` stands for each item of an array and each member of a map. */
+export interface LinkPath {
+  readonly path: readonly string[];
+  readonly kind: LinkKind;
+}
+
+/** Fields with page links in any record. */
+const pageLinks: ReadonlySet<string> = new Set([
+  ...["externalUrl", "renderUrl", "logoUrl", "linkUrl", "imageUrl", "chartUrl", "dashboardUrl"],
+  ...["sourceUrl", "sourceCodeUrl", "requestUrl", "homepageUrl", "profilePictureUrl"],
+  ...["accessDeniedRedirectUrl"],
+]);
+
+/** Fields with links in one record, by `<name of the record>.<field>`. */
+const recordLinks: ReadonlyMap<string, LinkKind> = new Map<string, LinkKind>([
+  ["InstitutionalMemoryMetadata.url", "fetched"],
+  ["CorpUserEditableInfo.pictureLink", "picture"],
+  ["CorpGroupEditableInfo.pictureLink", "picture"],
+  ["IncidentExternalLink.url", "page"],
+  ["McpServerProperties.url", "page"],
+  ["Media.location", "page"],
+  ["OwnershipSource.url", "page"],
+  ["PostContent.link", "page"],
+  ["SkillSourceRepository.url", "page"],
+]);
+
+/** The kind of link in a field of text; undefined if it is not a link. `record`: without namespace. */
+export const linkKindOf = (record: string, field: string): LinkKind | undefined =>
+  recordLinks.get(`${record}.${field}`) ?? (pageLinks.has(field) ? "page" : undefined);
+
 interface Link {
   readonly path: string;
   readonly url: string;
+  readonly kind: LinkKind;
 }
 
 /** The error of the first invalid link; undefined when there is none. Links of `previous` may stay. */
@@ -24,32 +61,44 @@ export function rejectionOfLinks(
   aspect: string,
   value: JsonObject,
   previous: JsonObject | undefined,
+  paths: readonly LinkPath[],
 ): CatalogError | undefined {
-  const before = new Set((previous === undefined ? [] : linksOf(previous)).map(({ url }) => url));
-  for (const { path, url } of linksOf(value)) {
-    const fault = before.has(url) ? undefined : faultOfLink(url);
+  let before: ReadonlySet<string> | undefined;
+  for (const { path, url, kind } of linksIn(value, paths)) {
+    const fault = kind === "page" ? faultOfPageLink(url) : faultOfFetchedLink(url, kind);
     if (fault === undefined) continue;
+    before ??= new Set([...linksIn(previous, paths)].map((link) => link.url));
+    if (before.has(url)) continue;
     return new CatalogError(
       "invalid",
       `aspect "${aspect}", ${path}: link "${shortened(url)}": ${fault.what}`,
-      {
-        hint: fault.hint,
-      },
+      { hint: fault.hint },
     );
   }
   return undefined;
 }
 
-/** The elements of institutionalMemory; the picture of a user or group. */
-function linksOf({ elements, pictureLink }: JsonObject): readonly Link[] {
-  const listed = Array.isArray(elements) ? elements : [];
-  const links = listed.flatMap((one, i) =>
-    jsonObject(one) ? [{ path: `/elements/${i}/url`, url: String(one.url) }] : [],
-  );
-  if (typeof pictureLink !== "string" || pictureLink.trim() === "" || ASSET.test(pictureLink)) {
-    return links;
+function* linksIn(
+  value: JsonObject | undefined,
+  paths: readonly LinkPath[],
+): Generator<Link, undefined> {
+  for (const { path, kind } of paths) yield* linksAt(value, path, kind, "");
+}
+
+function* linksAt(
+  value: unknown,
+  [name, ...rest]: readonly string[],
+  kind: LinkKind,
+  path: string,
+): Generator<Link, undefined> {
+  if (name === undefined) {
+    if (typeof value === "string") yield { path, url: value, kind };
+    return;
   }
-  return [...links, { path: "/pictureLink", url: pictureLink }];
+  if (typeof value !== "object" || value === null) return;
+  for (const [member, one] of Object.entries(value)) {
+    if (name === "*" || name === member) yield* linksAt(one, rest, kind, `${path}/${member}`);
+  }
 }
 
 interface Fault {
@@ -57,18 +106,33 @@ interface Fault {
   readonly hint: string;
 }
 
+/** True if browsers open it over http or https, or not at all. */
+export const isPageLink = (url: string): boolean => faultOfPageLink(url) === undefined;
+
+/** A relative address gets the scheme of the page. */
+const PAGE = "https://page.invalid/";
+
+/** Uses the URL parser of browsers, so that it finds the same scheme. */
+function faultOfPageLink(url: string): Fault | undefined {
+  if (!URL.canParse(url, PAGE)) return undefined;
+  const { protocol } = new URL(url, PAGE);
+  return PAGE_SCHEMES.includes(protocol) ? undefined : faultOfScheme(protocol, "http or https");
+}
+
+const faultOfScheme = (protocol: string, allowed: string): Fault => ({
+  what: `URL scheme '${protocol.slice(0, -1)}' is not allowed`,
+  hint: `Use ${allowed}`,
+});
+
 /** Uses the URL parser of browsers, so that it finds the same scheme and host. */
-function faultOfLink(url: string): Fault | undefined {
+function faultOfFetchedLink(url: string, kind: LinkKind): Fault | undefined {
+  if (kind === "picture" && (url.trim() === "" || ASSET.test(url))) return undefined;
   if (!URL.canParse(url)) {
     return { what: "not a URL", hint: "Write it with its scheme: https://example.com/page" };
   }
   const { protocol, hostname } = new URL(url);
-  if (!SCHEMES.includes(protocol)) {
-    const scheme = protocol.slice(0, -1);
-    return {
-      what: `URL scheme '${scheme}' is not allowed`,
-      hint: "Use http, https, ftp or mailto",
-    };
+  if (!FETCHED_SCHEMES.includes(protocol)) {
+    return faultOfScheme(protocol, "http, https, ftp or mailto");
   }
   if (protocol === "mailto:" || !isInternal(hostname)) return undefined;
   return {

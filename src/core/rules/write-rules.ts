@@ -7,7 +7,7 @@ import { listed } from "../../lib/format.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import { CatalogError } from "../errors.ts";
 import { rejectionOfDefinition } from "./definition-changes.ts";
-import { rejectionOfLinks } from "./link-rules.ts";
+import { type LinkPath, rejectionOfLinks } from "./link-rules.ts";
 import type { OthersNeeded } from "./other-entities.ts";
 import { type PropertyDefinition, rejectionOfValues } from "./property-values.ts";
 import {
@@ -29,6 +29,8 @@ export interface WriteContext extends ReferenceContext {
   readonly sibling?: ((aspect: string) => JsonObject | undefined) | undefined;
   /** The value is the result of a patch of `previous`. */
   readonly patched?: boolean | undefined;
+  /** The fields of the aspect with links. */
+  readonly links?: readonly LinkPath[] | undefined;
 }
 
 interface WriteRule {
@@ -60,9 +62,6 @@ const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
   ["logicalParent", logicalParentRule],
   ["structuredPropertySettings", settingsRule],
   ["formInfo", promptsRule],
-  ["institutionalMemory", { rejection: wrongLinks("institutionalMemory") }],
-  ["corpUserEditableInfo", { rejection: wrongLinks("corpUserEditableInfo") }],
-  ["corpGroupEditableInfo", { rejection: wrongLinks("corpGroupEditableInfo") }],
   [
     "propertyDefinition",
     { needsCurrent: true, needs: definitionNeeds, rejection: wrongDefinition },
@@ -100,7 +99,9 @@ export const rejectionOf = (
   aspect: string,
   value: JsonObject,
   context: WriteContext,
-): CatalogError | undefined => rules.get(aspect)?.rejection?.(value, context);
+): CatalogError | undefined =>
+  rules.get(aspect)?.rejection?.(value, context) ??
+  rejectionOfLinks(aspect, value, context.previous, context.links ?? []);
 
 /**
  * Derives `ownerTypes`, the owners by ownership type; ignores the value that the client sent.
@@ -304,10 +305,6 @@ function wrongPaths(
   fields: Parameters<typeof rejectionOfPaths>[0],
 ): NonNullable<WriteRule["rejection"]> {
   return (value, { previous }) => rejectionOfPaths(fields, value, previous);
-}
-
-function wrongLinks(aspect: string): NonNullable<WriteRule["rejection"]> {
-  return (value, { previous }) => rejectionOfLinks(aspect, value, previous);
 }
 
 const members = (value: unknown): readonly JsonObject[] =>

@@ -39,6 +39,7 @@ import {
 } from "../../catalog.ts";
 import { labelled, labelOf } from "../../labels.ts";
 import { computedAhead, type ValueThread } from "../computed-ahead.ts";
+import { createLinkPaths } from "./link-paths.ts";
 import {
   checkedBefore,
   invalidValue,
@@ -80,6 +81,7 @@ const CONTENT_TYPES = ["application/json", "application/json-patch+json"];
 
 export function createProposalValidation(dependencies: Dependencies): ProposalValidation {
   const { model, addresses, namespace, aspectBytesMax, patchRules } = dependencies;
+  const linksOf = createLinkPaths(model);
   const parseText = (text: string, member: string) =>
     parseJsonText(text, member, dependencies.jsonLimits);
 
@@ -196,7 +198,7 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
   ): AspectValue | ComputedValue {
     const validatedBefore = checkedBefore(proposal);
     if (validatedBefore !== undefined) return validatedBefore;
-    const rule: WriteContext = { namespace, urn, others };
+    const rule: WriteContext = { namespace, urn, others, links: linksOf(aspect.record) };
     const parsed = sentOnce();
     const type = { kind: "named", name: aspect.record } as const;
     const sent =
@@ -230,7 +232,10 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
     if (aspect.name === entity.keyAspect) return keyOf(urn, aspect, sent);
     const checked = check(sent);
     // Events have no previous value.
-    if (aspect.timeseries) rejectNewUrns(model, aspect, checked, undefined);
+    if (aspect.timeseries) {
+      rejectNewUrns(model, aspect, checked, undefined);
+      return checkedByRules(aspect, checked.value, rule);
+    }
     if (looksBack(aspect.name)) {
       return (current, sibling) =>
         labelled(label, () => {
