@@ -31,6 +31,9 @@ export interface UrnLimits {
 
 export const defaultUrnLimits: UrnLimits = { bytesMax: 512, schemaFieldBytesMax: 2048 };
 
+/** The id of the first user, urn:li:corpuser:datahub. */
+export const rootUserId = "datahub";
+
 const SHAPE = /^urn:([A-Za-z0-9][A-Za-z0-9-]{0,31}):([A-Za-z][A-Za-z0-9_]*):(.+)$/s;
 /** Control characters, and U+241F, which delimits browse paths. */
 const FORBIDDEN = /[\u0000-\u001f\u007f\u241f]/;

@@ -79,10 +79,12 @@ describe("after a write", () => {
     expect((await me()).properties).toEqual({ active: true, displayName: "Ada", title: null });
   });
 
-  test("a root user that is marked as removed loses its tokens, but not the admin token", async () => {
+  test("a root user that is suspended loses its tokens, but not the admin token", async () => {
     const { token } = await makeToken(service.client, { actorUrn: ROOT }, root);
     expect((await call("POST", "/entities?action=delete", { urn: ROOT })).status).toBe(422);
-    expect((await propose("status", { removed: true })).status).toBe(200);
+    expect((await propose("status", { removed: true })).status).toBe(422);
+    const suspended = { ...ACTIVE, status: "SUSPENDED" };
+    expect((await propose("corpUserStatus", suspended)).status).toBe(200);
     const shown = asBearer(token);
     const reply = await service.client.call("GET", "/entitiesV2/urn:li:tag:a", undefined, shown);
     expect(reply.status).toBe(401);

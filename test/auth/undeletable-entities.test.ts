@@ -94,3 +94,37 @@ test("an aspect of a built-in entity is deleted", async () => {
   });
   expect(status).toBe(200);
 });
+
+test("no interface marks the root user or a user of the system as removed", async () => {
+  const robot = "urn:li:corpuser:robot2";
+  await service.client.upsert(robot, "corpUserInfo", { active: true, system: true });
+  // Its aspects do not make the root user an ordinary one.
+  await service.client.upsert(urns.user, "corpUserInfo", { active: true });
+  for (const urn of [urns.user, robot]) {
+    const removed = { removed: true };
+    expectRejected(await service.client.upsert(urn, "status", removed));
+    const patch = [{ op: "add", path: "/removed", value: true }];
+    expectRejected(await service.client.upsert(urn, "status", patch, { changeType: "PATCH" }));
+    expectRejected(
+      await call("POST", "/openapi/v3/entity/corpuser?async=false", [
+        { urn, status: { value: removed } },
+      ]),
+    );
+    const snapshot = {
+      "com.linkedin.metadata.snapshot.CorpUserSnapshot": {
+        ...{ urn, aspects: [{ "com.linkedin.common.Status": removed }] },
+      },
+    };
+    expectRejected(await call("POST", "/entities?action=ingest", { entity: { value: snapshot } }));
+    const query =
+      "mutation($input: BatchUpdateSoftDeletedInput!) { batchUpdateSoftDeleted(input: $input) }";
+    const input = { urns: [urn], deleted: true };
+    expect(faultOf(await ask(service.client, query, { input }))?.extensions.code).toBe(400);
+    const { body } = await service.client.get(`/entitiesV2/${encoded(urn)}?aspects=List(status)`);
+    expect(body.aspects.status?.value.removed ?? false).toBe(false);
+    expect((await service.client.upsert(urn, "status", { removed: false })).status).toBe(200);
+  }
+  const ada = "urn:li:corpuser:ada2";
+  await service.client.upsert(ada, "corpUserInfo", { active: true });
+  expect((await service.client.upsert(ada, "status", { removed: true })).status).toBe(200);
+});

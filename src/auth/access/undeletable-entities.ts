@@ -1,7 +1,8 @@
 /**
  * Entities that no request deletes: the root user, the built-in types of ownership and roles, the modules
  * and the template of the home page, and users that are marked as users of the system. Others refer
- * to them by fixed urns. Their aspects can be changed, and they can be marked as removed.
+ * to them by fixed urns. Their aspects can be changed. All but users can be marked as removed
+ * (core/rules/write-rules.ts).
  */
 import type { Catalog, Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";

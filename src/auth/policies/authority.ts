@@ -4,10 +4,11 @@
  * stored ones cannot be read.
  */
 import { CatalogError } from "../../core/errors.ts";
+import { rootUserId } from "../../core/urn.ts";
 import type { StoredEntities } from "../stored-entities.ts";
 import type { FixedPolicies } from "./fixed-policies.ts";
 import { meets, type Policy, type Principal } from "./policy.ts";
-import { findPrincipal, findResource, rootUserId } from "./principals.ts";
+import { findPrincipal, findResource } from "./principals.ts";
 import type { PrivilegeAlternatives } from "./privileges.ts";
 
 /** The resource of a check: an entity, or all of a type. */

@@ -3,9 +3,6 @@ import { appendAll } from "../../lib/lists.ts";
 import type { Stored, StoredEntities } from "../stored-entities.ts";
 import { type PolicyResource, type Principal, propertyTexts } from "./policy.ts";
 
-/** Last part of the urn of the first user. */
-export const rootUserId = "datahub";
-
 /** `removed` and `suspended` users may do nothing; an `unknown` one is not in the catalog. */
 type Standing = "active" | "removed" | "suspended" | "unknown";
 

@@ -9,8 +9,9 @@
  */
 import type { EntityState } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
+import { rootUserId } from "../../core/urn.ts";
 import { boundedCache } from "../../lib/bounded-cache.ts";
-import { rootUserId, standingOf } from "../policies/principals.ts";
+import { standingOf } from "../policies/principals.ts";
 import type { FailureLimit } from "../rate-limits.ts";
 import type { SystemClient } from "../sign-in/system-client.ts";
 import type { Stored, StoredEntities } from "../stored-entities.ts";

@@ -6,6 +6,7 @@
 import { listed } from "../../lib/format.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import { CatalogError } from "../errors.ts";
+import { rootUserId } from "../urn.ts";
 import { rejectionOfDefinition } from "./definition-changes.ts";
 import { type LinkPath, rejectionOfLinks } from "./link-rules.ts";
 import type { OthersNeeded } from "./other-entities.ts";
@@ -56,7 +57,7 @@ const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
       rejection: wrongProperties,
     },
   ],
-  ["status", stageRule],
+  ["status", { ...stageRule, rejection: wrongStatus }],
   ["versionProperties", versionRule],
   ["versionSetProperties", { ...versionSetRule, needsCurrent: true }],
   ["logicalParent", logicalParentRule],
@@ -299,6 +300,26 @@ function wrongDefinition(value: JsonObject, context: WriteContext): CatalogError
   return (
     rejectionOfDefinition(value, { previous, removed }) ?? rejectionOfReferences(value, context)
   );
+}
+
+function wrongStatus(value: JsonObject, context: WriteContext): CatalogError | undefined {
+  return rejectionOfRemoval(value, context) ?? stageRule.rejection(value, context);
+}
+
+/** The root user and users of the system stay: they act for others, and may have no replacement. */
+function rejectionOfRemoval(
+  { removed }: JsonObject,
+  { urn, namespace, previous, sibling }: WriteContext,
+): CatalogError | undefined {
+  if (removed !== true || previous?.removed === true) return undefined;
+  if (!urn.startsWith(`urn:${namespace}:corpuser:`)) return undefined;
+  const isRoot = urn === `urn:${namespace}:corpuser:${rootUserId}`;
+  // Without siblings it is unknown whether the user is one of the system.
+  const isSystem = sibling === undefined || sibling("corpUserInfo")?.system === true;
+  if (!isRoot && !isSystem) return undefined;
+  return new CatalogError("invalid", `/removed: "${urn}" is built-in and cannot be deleted`, {
+    hint: "Remove its roles and policies, or suspend it, instead",
+  });
 }
 
 function wrongPaths(

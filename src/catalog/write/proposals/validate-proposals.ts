@@ -248,11 +248,11 @@ export function createProposalValidation(dependencies: Dependencies): ProposalVa
     const rejected = rejectionOf(aspect.name, validated.value, rule) !== undefined;
     if (!rejected && checked.wrongUrns === undefined) return validated;
     // A value that the aspect already has may be written again.
-    return (current) =>
+    return (current, sibling) =>
       labelled(label, () => {
         const previous = current?.value;
         rejectNewUrns(model, aspect, checked, previous);
-        return allowed(aspect, validated, { ...rule, previous });
+        return allowed(aspect, validated, { ...rule, previous, sibling });
       });
   }
 
