@@ -27,7 +27,7 @@ import {
 import { createShownPositions } from "./read-consistency.ts";
 import { createDefinitionRemoval } from "./references/definition-removal.ts";
 import { createDeleteReferences } from "./references/references.ts";
-import { withVersionSets } from "./references/version-sets.ts";
+import { createVersionSets } from "./references/version-sets.ts";
 import { createRollback } from "./runs/rollback.ts";
 import { createRunLedger } from "./runs/run-ledger.ts";
 import { createRuns, createSeenRuns } from "./runs/runs.ts";
@@ -196,12 +196,16 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
     },
   });
 
-  const ingestion = withVersionSets({
+  const versionSets = createVersionSets({
     ingestion: plainIngestion,
+    model,
     states,
+    graph,
+    caughtUp: complete(GRAPH),
     namespace,
     patchRules: parts.patchRules,
   });
+  const { ingestion } = versionSets;
 
   function entitiesVersion(): number | undefined {
     const at = progress.positions()[ASPECTS];
@@ -299,6 +303,7 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
         addresses,
         states,
         ingestion,
+        versionSets,
         validation,
         namespace,
         systemActor,

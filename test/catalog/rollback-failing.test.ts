@@ -26,6 +26,7 @@ function rollingBack(rollBack: (n: number) => Promise<void>) {
       listStreams: async () => [],
     },
     decode: (record: unknown) => record,
+    versionSets: { beforeRollback: async () => undefined },
     project: () => [],
     addresses: {
       isKnown: () => true,

@@ -1,5 +1,5 @@
 /** A write of versionProperties updates its version set, whichever interface writes it. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encoded, proposal } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
@@ -111,7 +111,8 @@ test("a version without a scheme gives its set the default of the model", async 
   const { versioningScheme: scheme, ...unstated } = version(set, "a");
   await ingest(proposal(first, "versionProperties", unstated));
   expect(await setOf(set)).toMatchObject({ latest: first, versioningScheme: scheme });
-  await ingest(proposal(second, "versionProperties", { ...unstated, sortId: "b" }));
+  const next = { ...unstated, sortId: "b", version: { versionTag: "b" } };
+  await ingest(proposal(second, "versionProperties", next));
   expect(await setOf(set)).toMatchObject({ latest: second, versioningScheme: scheme });
   expect(await Promise.all([first, second].map(isLatest))).toEqual([false, true]);
 });
@@ -124,4 +125,159 @@ test("OpenAPI writes also update the version set", async () => {
   expect(reply.status, JSON.stringify(reply.body)).toBe(200);
   expect(await setOf(set)).toMatchObject({ latest: urn });
   expect(await isLatest(urn)).toBe(true);
+});
+
+describe("the latest version leaves its set", () => {
+  /** A set with three versions; the last one is the latest. */
+  async function threeVersions() {
+    const [set, ...urns] = [nextSet(), ...["a", "b", "c"].map(dataset)] as const;
+    for (const [i, urn] of urns.entries()) await write(urn, set, `0${i}`);
+    return { set, urns: urns as readonly string[] };
+  }
+  const remove = (urn: string) => service.client.call("POST", "/entities?action=delete", { urn });
+
+  const ways: readonly [string, (urn: string) => Promise<unknown>][] = [
+    ["a hard delete", remove],
+    [
+      "the deletion of its aspect",
+      (entityUrn) =>
+        ingest({
+          ...{ entityType: "dataset", entityUrn, changeType: "DELETE" },
+          aspectName: "versionProperties",
+        }),
+    ],
+    [
+      "a deletion over OpenAPI",
+      (urn) =>
+        service.client.call(
+          "DELETE",
+          `/openapi/v3/entity/dataset/${encoded(urn)}/versionProperties`,
+        ),
+    ],
+    ["a move to another set", (urn) => write(urn, nextSet(), "00")],
+    [
+      "a smaller sort id",
+      (urn) => ingest(patchOf(urn, [{ op: "add", path: "/sortId", value: "001" }])),
+    ],
+  ];
+  test.each(ways)("after %s the newest other version is the latest", async (_, leave) => {
+    const { set, urns } = await threeVersions();
+    await leave(urns[2] as string);
+    expect(await setOf(set)).toMatchObject({ latest: urns[1] });
+    expect(await Promise.all(urns.slice(0, 2).map(isLatest))).toEqual([false, true]);
+  });
+
+  test("one request deletes several versions", async () => {
+    const { set, urns } = await threeVersions();
+    const deletes = urns.slice(1).map((entityUrn) => ({
+      ...{ entityType: "dataset", entityUrn, changeType: "DELETE", aspectName: "datasetKey" },
+    }));
+    await ingest(...deletes);
+    expect(await setOf(set)).toMatchObject({ latest: urns[0] });
+    expect(await isLatest(urns[0] as string)).toBe(true);
+  });
+
+  test("concurrent deletes leave exactly one latest version", async () => {
+    const { set, urns } = await threeVersions();
+    await Promise.all(urns.slice(1).map(remove));
+    expect(await setOf(set)).toMatchObject({ latest: urns[0] });
+    expect(await isLatest(urns[0] as string)).toBe(true);
+  });
+
+  test("the last version leaves a set without properties", async () => {
+    const [set, only] = [nextSet(), dataset("only")];
+    await write(only, set, "00");
+    await remove(only);
+    expect(await setOf(set)).toBeUndefined();
+    const next = dataset("next");
+    await write(next, set, "00");
+    expect(await setOf(set)).toMatchObject({ latest: next });
+  });
+
+  test("the deletion of another version changes nothing", async () => {
+    const { set, urns } = await threeVersions();
+    const before = await setOf(set);
+    await remove(urns[0] as string);
+    expect(await setOf(set)).toEqual(before);
+  });
+});
+
+describe("the rollback of a run", () => {
+  const runWith = (runId: string) => ({ systemMetadata: { runId, lastObserved: 1 } });
+  const writeIn = (run: string, urn: string, set: string, sortId: string) =>
+    ingest({ ...proposal(urn, "versionProperties", version(set, sortId)), ...runWith(run) });
+  const rollBack = async (runId: string, hardDelete = false) => {
+    const reply = await service.client.call("POST", "/runs?action=rollback", {
+      ...{ runId, dryRun: false, hardDelete, safe: !hardDelete },
+    });
+    expect(reply.status, JSON.stringify(reply.body)).toBe(200);
+  };
+
+  test.each([false, true])("restores the latest version, hardDelete %s", async (hard) => {
+    const [set, old, ...urns] = [nextSet(), ...["old", "x", "y"].map(dataset)] as const;
+    await writeIn(`first${count}`, old as string, set, "00");
+    for (const [i, urn] of urns.entries()) await writeIn(`second${count}`, urn, set, `1${i}`);
+    await rollBack(`second${count}`, hard);
+    expect(await setOf(set)).toMatchObject({ latest: old });
+    expect(await isLatest(old as string)).toBe(true);
+    for (const urn of urns) expect(await aspectOf(urn, "versionProperties")).toBeUndefined();
+  });
+
+  test("keeps the latest version of a later run", async () => {
+    const [set, ...urns] = [nextSet(), ...["one", "two", "three"].map(dataset)] as const;
+    for (const [i, urn] of urns.entries()) await writeIn(`${count}run${i}`, urn, set, `0${i}`);
+    await rollBack(`${count}run1`);
+    expect(await setOf(set)).toMatchObject({ latest: urns[2] });
+    expect(await Promise.all([urns[0] as string, urns[2] as string].map(isLatest))).toEqual([
+      ...[false, true],
+    ]);
+    await rollBack(`${count}run2`);
+    expect(await setOf(set)).toMatchObject({ latest: urns[0] });
+    expect(await isLatest(urns[0] as string)).toBe(true);
+  });
+
+  test("that created a set keeps it for the versions of other runs", async () => {
+    const [set, one, two] = [nextSet(), dataset("one"), dataset("two")];
+    await writeIn(`creating${count}`, one, set, "10");
+    await writeIn(`adding${count}`, two, set, "00");
+    await rollBack(`creating${count}`);
+    expect(await setOf(set)).toMatchObject({ latest: two });
+    expect(await isLatest(two)).toBe(true);
+  });
+});
+
+describe("sort ids and labels", () => {
+  test.each([
+    ["sort id", { sortId: "01" }, "/sortId"],
+    ["label", { version: { versionTag: "01" } }, "/version/versionTag"],
+  ])("a %s that another version of the set has is rejected", async (_, repeated, path) => {
+    const [set, old, next] = [nextSet(), dataset("old"), dataset("next")];
+    await write(old, set, "01");
+    const reply = await service.client.upsert(next, "versionProperties", {
+      ...{ ...version(set, "02"), ...repeated },
+    });
+    expect(reply.status).toBe(422);
+    expect(reply.body.message).toContain(path);
+    expect(await aspectOf(next, "versionProperties")).toBeUndefined();
+    await write(old, set, "01");
+    await write(next, nextSet(), "01");
+  });
+
+  test("versions without labels are accepted", async () => {
+    const set = nextSet();
+    for (const sortId of ["a", "b"]) {
+      const value = { ...version(set, sortId), version: {} };
+      await ingest(proposal(dataset(sortId), "versionProperties", value));
+    }
+    expect(await setOf(set)).toMatchObject({ latest: dataset("b") });
+  });
+
+  test("two versions of one request with one sort id are rejected", async () => {
+    const [set, one, two] = [nextSet(), dataset("one"), dataset("two")];
+    const reply = await service.client.call("POST", "/aspects?action=ingestProposalBatch", {
+      proposals: [one, two].map((urn) => proposal(urn, "versionProperties", version(set, "1"))),
+    });
+    expect(reply.status).toBe(422);
+    expect(await setOf(set)).toBeUndefined();
+  });
 });

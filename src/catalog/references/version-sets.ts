@@ -1,195 +1,257 @@
 /**
- * Keeps a version set in step with its versions, as DataHub's VersionPropertiesSideEffect does: a
- * write of `versionProperties` with the greatest sort id of its set becomes the set's latest version.
- * The request then also writes `versionSetProperties` of the set and `isLatest: false` of the version
- * before. A request that writes `versionSetProperties` itself is left unchanged.
+ * Keeps version sets in step with their versions, as DataHub's VersionPropertiesSideEffect and its unlinking
+ * do. A request that adds, changes, moves or deletes a version also writes `versionSetProperties` of its
+ * sets and `isLatest` of the versions concerned (latest-version.ts). They get the system metadata of the
+ * proposal that causes them, so that the rollback of a run includes them. A set whose
+ * `versionSetProperties` the request writes itself is left unchanged.
+ *
+ * Requests of this process that change versions run one after another.
  */
 import { isDeepStrictEqual } from "node:util";
-import { currentAspect } from "../../core/entity-state.ts";
+import { type AspectCommand, isEntityDelete } from "../../core/decide.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { applyPatch, type PatchRules, parsePatch } from "../../core/patch/patch.ts";
-import { VERSIONING_SCHEME } from "../../core/rules/reference-rules.ts";
+import type { Position } from "../../core/position.ts";
 import { entityTypeOf, withNamespace } from "../../core/urn.ts";
-import { type JsonObject, jsonObject, parsedValue } from "../../lib/json.ts";
-import type { Proposal } from "../catalog.ts";
+import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
+import { parsedValue } from "../../lib/json.ts";
+import type { Entity, Model } from "../../model/model.ts";
+import type { GraphReader } from "../../views/graph/graph.ts";
+import type { Caller, Proposal } from "../catalog.ts";
+import { labelled, labelOf } from "../labels.ts";
 import type { EntityCache } from "../write/entity-cache.ts";
 import type { Ingestion } from "../write/ingest.ts";
+import {
+  createLatestVersions,
+  flagOf,
+  SET,
+  type SetVersion,
+  storedVersion,
+  VERSION,
+  type VersionChange,
+  type VersionChanges,
+  versionChanges,
+  versionOf,
+} from "./latest-version.ts";
 
 interface Dependencies {
   readonly ingestion: Ingestion;
+  readonly model: Model;
   readonly states: Pick<EntityCache, "read">;
+  readonly graph: Pick<GraphReader, "neighbours">;
+  /** Waits until the graph has every acknowledged write. */
+  readonly caughtUp: () => Promise<void>;
   readonly namespace: string;
   readonly patchRules: PatchRules;
 }
 
-const VERSION = "versionProperties";
-const SET = "versionSetProperties";
-/** Of several concurrent versions of a set, each attempt lets one win. */
+/** An entity of a rollback, and the set of its version before. */
+export interface RolledBackVersion {
+  readonly urn: string;
+  readonly before: SetVersion | undefined;
+}
+
+export interface VersionSets {
+  readonly ingestion: Ingestion;
+  /** The entity's version before the commands; undefined if they change no version and no set. */
+  beforeRollback(
+    urn: string,
+    entity: Entity,
+    commands: readonly AspectCommand[],
+  ): Promise<RolledBackVersion | undefined>;
+  /** Updates the sets of rolled back versions. Resolves to the position of the last record. */
+  afterRollback(
+    versions: readonly RolledBackVersion[],
+    caller: Caller,
+  ): Promise<Position | undefined>;
+}
+
+/** Of several writers of one log that change a set, each attempt lets one win. */
 const attemptsMax = 50;
 
-/** A version as a proposal writes it. */
-interface Version {
-  readonly urn: string;
-  readonly set: string;
-  readonly sortId: string;
-  readonly value: JsonObject;
-}
+export function createVersionSets(dependencies: Dependencies): VersionSets {
+  const { ingestion, model, states, namespace, patchRules } = dependencies;
+  const { changedSet } = createLatestVersions(dependencies);
+  const inTurn = createConcurrencyLimit(1);
 
-/** A version set as the request has left it so far. */
-interface VersionSet {
-  /** Urn and sort id of the latest version; undefined: the set has none. */
-  latest: { readonly urn: string; readonly sortId: string | undefined } | undefined;
-  /** Version of the stored `versionSetProperties`; -1 when there is none. */
-  readonly storedVersion: number;
-  /** Urn of the stored latest version. It loses its flag when the request has a later one. */
-  readonly storedLatest: string | undefined;
-  scheme: unknown;
-  changed: boolean;
-}
+  const hasVersions = (entity: Entity | undefined): boolean =>
+    entity?.aspects.includes(VERSION) === true;
 
-export function withVersionSets(dependencies: Dependencies): Ingestion {
-  const { ingestion, states, namespace, patchRules } = dependencies;
-
-  async function storedIn(urn: string, aspect: string) {
-    const [state] = await states.read([urn]);
-    const found = state && currentAspect(state, aspect);
-    return found && { version: found.version, value: JSON.parse(found.value) as JsonObject };
+  function deletesEntity({ entityUrn, aspectName, changeType }: Proposal): boolean {
+    if (changeType !== "DELETE" || typeof entityUrn !== "string") return false;
+    const entity = model.entities.get(entityTypeOf(entityUrn));
+    return hasVersions(entity) && aspectName === entity?.keyAspect;
   }
 
-  async function readSet(urn: string): Promise<VersionSet> {
-    const stored = await storedIn(urn, SET);
-    const latest = stored && String(stored.value.latest);
-    const version = latest === undefined ? undefined : await storedIn(latest, VERSION);
-    const sortId = version?.value.versionSet === urn ? String(version.value.sortId) : undefined;
-    return {
-      latest: latest === undefined ? undefined : { urn: latest, sortId },
-      storedVersion: stored?.version ?? -1,
-      storedLatest: sortId === undefined ? undefined : latest,
-      scheme: stored?.value.versioningScheme,
-      changed: false,
-    };
+  async function readVersions(
+    urns: readonly string[],
+  ): Promise<ReadonlyMap<string, SetVersion | undefined>> {
+    const found = await states.read(urns);
+    return new Map(found.map((state) => [state.urn, storedVersion(state, namespace)]));
   }
 
-  /** The `versionProperties` that a proposal results in; undefined if it cannot be determined. */
-  async function writtenValue(proposal: Proposal): Promise<unknown> {
-    const { entityUrn, aspect, changeType } = proposal;
-    if (!writesVersion(proposal) || typeof entityUrn !== "string") return undefined;
-    if (changeType !== "PATCH") return parsedValue(aspect?.value);
+  /** The version after the proposal; `before` if the proposal does not write it. */
+  function versionAfter(
+    urn: string,
+    proposal: Proposal,
+    before: SetVersion | undefined,
+  ): SetVersion | undefined {
+    const { aspect, changeType } = proposal;
+    if (changeType === "DELETE") return undefined;
+    if (changeType === "CREATE" && before !== undefined) return before;
+    if (changeType !== "PATCH") return versionOf(urn, parsedValue(aspect?.value), namespace);
     try {
-      const stored = await storedIn(withNamespace(entityUrn, namespace), VERSION);
       const patch = parsePatch(parsedValue(aspect?.value), patchRules, VERSION);
-      return applyPatch(stored?.value, patch, { time: 0, actor: "" });
+      const patched = applyPatch(before?.value, patch, { time: 0, actor: "" });
+      return versionOf(urn, patched, namespace);
     } catch (error) {
       if (!(error instanceof CatalogError)) throw error;
-      return undefined; // An invalid patch, which the ingestion rejects.
+      return before; // An invalid patch, which the ingestion rejects.
     }
   }
 
-  /** Makes a version the latest of its set, as far as the request has come, if its sort id is the greatest. */
-  async function place(
-    { urn, set: setUrn, sortId, value }: Version,
-    sets: Map<string, VersionSet>,
-  ) {
-    const set = sets.get(setUrn) ?? (await readSet(setUrn));
-    sets.set(setUrn, set);
-    const { latest } = set;
-    const isLater = latest?.sortId === undefined || latest.urn === urn || sortId > latest.sortId;
-    if (!isLater) return;
-    set.changed ||= latest?.urn !== urn;
-    set.latest = { urn, sortId };
-    set.scheme = value.versioningScheme ?? VERSIONING_SCHEME;
+  const concerns = (proposal: Proposal): boolean =>
+    typeof proposal.entityUrn === "string" &&
+    (proposal.aspectName === VERSION || deletesEntity(proposal));
+
+  const urnOf = ({ entityUrn = "" }: Proposal): string => withNamespace(entityUrn, namespace);
+
+  /** True if the proposals write a version, or delete one. */
+  async function changeVersions(own: readonly Proposal[]): Promise<boolean> {
+    if (own.some(({ changeType }) => changeType !== "DELETE")) return true;
+    const stored = await readVersions([...new Set(own.map(urnOf))]);
+    return [...stored.values()].some((version) => version !== undefined);
   }
 
-  /** The proposals with `isLatest`, followed by proposals that update their version sets. */
+  /** The proposals with `isLatest`, and with proposals that update their version sets. */
   async function expanded(proposals: readonly Proposal[]): Promise<readonly Proposal[]> {
-    const sets = new Map<string, VersionSet>();
-    const versions: (Version | undefined)[] = [];
-    for (const proposal of proposals) {
-      const version = versionOf(proposal, await writtenValue(proposal), namespace);
-      versions.push(version);
-      if (version !== undefined) await place(version, sets);
+    const own = proposals.map((proposal) => (concerns(proposal) ? urnOf(proposal) : undefined));
+    const stored = await readVersions([...new Set(own.filter((urn) => urn !== undefined))]);
+    const changes = new Map<string, VersionChange>();
+    /** The last proposal that changes a version of the set. */
+    const causes = new Map<string, Proposal>();
+    const versions = proposals.map((proposal, n) => {
+      const urn = own[n];
+      if (urn === undefined) return undefined;
+      const before = changes.has(urn) ? changes.get(urn)?.after : stored.get(urn);
+      const after = versionAfter(urn, proposal, before);
+      changes.set(urn, { urn, before: stored.get(urn), after });
+      for (const set of [before?.set, after?.set]) if (set) causes.set(set, proposal);
+      return after === before ? undefined : after;
+    });
+    for (const proposal of proposals)
+      if (proposal.aspectName === SET) causes.delete(urnOf(proposal));
+    const latest = new Map<string, string | undefined>();
+    const all = versionChanges(changes);
+    const added: Proposal[] = [];
+    for (const [set, { systemMetadata }] of causes) {
+      const changed = await changedSet(set, all, (urn, rejection) => {
+        const index = own.lastIndexOf(urn);
+        const place = { index, count: proposals.length };
+        labelled(labelOf(proposals[index] as Proposal, place), () => {
+          throw rejection;
+        });
+      });
+      latest.set(set, changed.latest);
+      for (const one of changed.proposals) added.push({ ...one, systemMetadata });
     }
     const flagged = proposals.flatMap((proposal, n) => {
       const version = versions[n];
-      if (version === undefined) return [proposal];
-      return withFlag(proposal, version, sets.get(version.set)?.latest?.urn === version.urn);
+      const isWritten = version !== undefined && latest.has(version.set);
+      if (!isWritten || proposal.aspectName !== VERSION) return [proposal];
+      return withFlag(proposal, version, latest.get(version.set) === version.urn);
     });
-    return [...flagged, ...[...sets].flatMap(changesOf)];
+    return [...flagged, ...added];
+  }
+
+  /** Writes the proposals, and computes them again when another writer changes a set meanwhile. */
+  async function writeWith(
+    compute: () => Promise<readonly Proposal[]>,
+    caller: Caller,
+    request?: unknown,
+  ): ReturnType<Ingestion["ingest"]> {
+    let written = await compute();
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await ingestion.ingest(written, caller, request);
+      } catch (error) {
+        if (!(error instanceof CatalogError) || attempt === attemptsMax) throw error;
+        const again = await compute();
+        if (isDeepStrictEqual(again, written)) throw error;
+        written = again;
+      }
+    }
+  }
+
+  /** The proposals for a set whose versions are changed already. */
+  async function settled(set: string, changes: VersionChanges): Promise<readonly Proposal[]> {
+    const { latest, proposals } = await changedSet(set, changes);
+    const flags = changes.of(set).flatMap(({ urn, after }) => {
+      if (after?.set !== set || after.isLatest === (urn === latest)) return [];
+      return [flagOf(urn, urn === latest)];
+    });
+    return [...proposals, ...flags];
   }
 
   return {
-    ...ingestion,
-    async ingest(proposals, caller, request = proposals) {
-      if (!concernsVersions(proposals)) {
-        return ingestion.ingest(proposals, caller, request);
-      }
-      let written = await expanded(proposals);
-      for (let attempt = 1; ; attempt++) {
-        try {
-          return await ingestion.ingest(written, caller, request);
-        } catch (error) {
-          if (!(error instanceof CatalogError) || attempt === attemptsMax) throw error;
-          // Another version may have become the latest between reading the set and writing.
-          const again = await expanded(proposals);
-          if (isDeepStrictEqual(again, written)) throw error;
-          written = again;
+    ingestion: {
+      ...ingestion,
+      async ingest(proposals, caller, request = proposals) {
+        const own = proposals.filter(concerns);
+        if (own.length === 0 || !(await changeVersions(own))) {
+          return ingestion.ingest(proposals, caller, request);
         }
-      }
+        return inTurn(() => writeWith(() => expanded(proposals), caller, request));
+      },
+    },
+
+    async beforeRollback(urn, entity, commands) {
+      const isSet = entity.aspects.includes(SET);
+      if (!isSet && !hasVersions(entity)) return undefined;
+      const writes = commands.some(({ aspect }) => aspect === (isSet ? SET : VERSION));
+      const deletes = commands.some((command) => isEntityDelete(command, entity.keyAspect));
+      if (!writes && !deletes) return undefined;
+      const before = (await readVersions([urn])).get(urn);
+      return writes || isSet || before !== undefined ? { urn, before } : undefined;
+    },
+
+    async afterRollback(versions, caller) {
+      return inTurn(async () => {
+        const changes = new Map<string, VersionChange>();
+        const after = await readVersions(versions.map(({ urn }) => urn));
+        for (const { urn, before } of versions) {
+          changes.set(urn, { urn, before, after: after.get(urn) });
+        }
+        const sets = new Set(versions.flatMap((one) => setsOf(one.urn, changes.get(one.urn))));
+        const all = versionChanges(changes);
+        let last: Position | undefined;
+        for (const set of sets) {
+          const compute = async () => settled(set, all);
+          if ((await compute()).length === 0) continue;
+          const { position } = await writeWith(compute, { actor: caller.actor });
+          last = position ?? last;
+        }
+        return last;
+      });
     },
   };
 }
 
-const writesVersion = ({ aspectName, changeType }: Proposal): boolean =>
-  aspectName === VERSION && changeType !== "DELETE";
-
-const concernsVersions = (proposals: readonly Proposal[]): boolean =>
-  proposals.some(writesVersion) && !proposals.some(({ aspectName }) => aspectName === SET);
-
-/** The version that a proposal writes; undefined if the value is not a version. */
-function versionOf(
-  { entityUrn }: Proposal,
-  value: unknown,
-  namespace: string,
-): Version | undefined {
-  if (typeof entityUrn !== "string" || !jsonObject(value)) return undefined;
-  const { versionSet, sortId } = value;
-  if (typeof versionSet !== "string" || typeof sortId !== "string") return undefined;
-  const set = withNamespace(versionSet, namespace);
-  if (entityTypeOf(set) !== "versionSet") return undefined;
-  return { urn: withNamespace(entityUrn, namespace), set, sortId, value };
-}
+/** The sets of a rolled back version, or the rolled back set itself. */
+const setsOf = (urn: string, change: VersionChange | undefined): readonly string[] =>
+  entityTypeOf(urn) === "versionSet"
+    ? [urn]
+    : [change?.before?.set, change?.after?.set].filter((set) => set !== undefined);
 
 /** The proposal with `isLatest`; a patch gets a second one beside it where the value has another flag. */
 function withFlag(
   proposal: Proposal,
-  { urn, value }: Version,
-  isLatest: boolean,
+  { urn, isLatest, value }: SetVersion,
+  flag: boolean,
 ): readonly Proposal[] {
   if (proposal.changeType === "PATCH") {
-    return value.isLatest === isLatest ? [proposal] : [proposal, flagOf(urn, isLatest)];
+    if (isLatest === flag) return [proposal];
+    return [proposal, { ...flagOf(urn, flag), systemMetadata: proposal.systemMetadata }];
   }
-  return [{ ...proposal, entityUrn: urn, aspect: { value: { ...value, isLatest } } }];
+  return [{ ...proposal, entityUrn: urn, aspect: { value: { ...value, isLatest: flag } } }];
 }
-
-function changesOf([urn, set]: readonly [string, VersionSet]): readonly Proposal[] {
-  const { latest, storedLatest, storedVersion, scheme, changed } = set;
-  if (!changed || latest === undefined) return [];
-  const properties: Proposal = {
-    entityType: "versionSet",
-    entityUrn: urn,
-    changeType: "UPSERT",
-    aspectName: SET,
-    aspect: { value: { latest: latest.urn, versioningScheme: scheme } },
-    headers: { "If-Version-Match": String(storedVersion) },
-  };
-  if (storedLatest === undefined || storedLatest === latest.urn) return [properties];
-  return [properties, flagOf(storedLatest, false)];
-}
-
-const flagOf = (urn: string, isLatest: boolean): Proposal => ({
-  entityType: entityTypeOf(urn),
-  entityUrn: urn,
-  changeType: "PATCH",
-  aspectName: VERSION,
-  aspect: { value: JSON.stringify([{ op: "add", path: "/isLatest", value: isLatest }]) },
-});

@@ -15,8 +15,9 @@ import { markOf, type Registry, registryMark } from "../../core/rollback.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import { openHistories } from "../../projector/history.ts";
 import type { Addresses } from "../address.ts";
-import type { Caller, Catalog, RollbackRequest } from "../catalog.ts";
+import type { Caller, Catalog, RollbackRequest, Written } from "../catalog.ts";
 import { changesOf } from "../changes/stream-changes.ts";
+import type { RolledBackVersion, VersionSets } from "../references/version-sets.ts";
 import type { EntityCache } from "../write/entity-cache.ts";
 import type { Ingestion } from "../write/ingest.ts";
 import { createDefaultAspects } from "../write/proposals/default-aspects.ts";
@@ -41,6 +42,7 @@ interface RollbackDependencies extends RollbackTools {
   readonly addresses: Addresses;
   readonly states: Pick<EntityCache, "read">;
   readonly ingestion: Pick<Ingestion, "rollBack" | "append" | "ingest">;
+  readonly versionSets: Pick<VersionSets, "beforeRollback" | "afterRollback">;
   readonly validation: Pick<ProposalValidation, "defaultAspects">;
   readonly namespace: string;
   readonly systemActor: string;
@@ -57,7 +59,7 @@ const workersMax = 16;
 const attemptsMax = 10;
 
 export function createRollback(dependencies: RollbackDependencies, ledger: RunLedger): Rollback {
-  const { log, addresses, states, ingestion, namespace } = dependencies;
+  const { log, addresses, states, ingestion, versionSets, namespace } = dependencies;
   const given = createDefaultAspects(dependencies);
 
   /** Entities that the run wrote, in order; true for those with events. */
@@ -82,6 +84,8 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
   ): Promise<Tally> {
     const tally = createTally(request);
     const histories = await openHistories(log, dependencies.decode);
+    /** Versions of entities before their rollback. */
+    const versions: RolledBackVersion[] = [];
 
     async function rollbackOf(urn: string, events: boolean): Promise<EntityRollback> {
       const address = addresses.readable(urn);
@@ -99,16 +103,21 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
       return asks ? rollbackOf(urn, true) : found;
     }
 
+    async function write(urn: string, found: EntityRollback): Promise<Written | undefined> {
+      const { entity } = addresses.readable(urn);
+      const version = await versionSets.beforeRollback(urn, entity, found.commands);
+      const written = await ingestion.rollBack(urn, found, caller);
+      if (version !== undefined && written !== undefined) versions.push(version);
+      return written;
+    }
+
     async function rollBackOne(urn: string, events: boolean): Promise<void> {
       for (let attempt = 1; attempt <= attemptsMax; attempt++) {
         // Reading the log does not yield by itself: yield between two entities.
         await yieldToEventLoop();
         const found = await rollbackOf(urn, events);
         const nothing = found.commands.length + found.events.length === 0;
-        const written =
-          dryRun || nothing
-            ? { position: undefined }
-            : await ingestion.rollBack(urn, found, caller);
+        const written = dryRun || nothing ? { position: undefined } : await write(urn, found);
         if (written === undefined) continue;
         if (found.ends === "deleted" && !dryRun) onDeleted(urn);
         return tally.add(urn, found, written.position);
@@ -131,11 +140,18 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
         }
       }
     };
-    for (const left of definitionsLast(entities)) {
-      const workers = Array.from({ length: workersMax }, () => work(left));
-      for (const one of await Promise.allSettled(workers)) {
-        if (one.status === "rejected") throw one.reason;
+    try {
+      for (const left of definitionsLast(entities)) {
+        const workers = Array.from({ length: workersMax }, () => work(left));
+        for (const one of await Promise.allSettled(workers)) {
+          if (one.status === "rejected") throw one.reason;
+        }
       }
+    } finally {
+      // After all entities: a later version of the set may be rolled back, too.
+      const position =
+        versions.length > 0 ? await versionSets.afterRollback(versions, caller) : undefined;
+      if (position !== undefined) tally.reach(position);
     }
     return tally;
   }

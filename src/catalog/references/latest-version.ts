@@ -1,0 +1,255 @@
+/**
+ * The latest version of a version set after changes of its versions, and the proposals that store it: in
+ * `versionSetProperties` of the set, and in `isLatest` of its versions.
+ */
+import { currentAspect, type EntityState } from "../../core/entity-state.ts";
+import { CatalogError } from "../../core/errors.ts";
+import { VERSIONING_SCHEME } from "../../core/rules/reference-rules.ts";
+import { entityTypeOf, withNamespace } from "../../core/urn.ts";
+import { type JsonObject, jsonObject } from "../../lib/json.ts";
+import type { GraphReader } from "../../views/graph/graph.ts";
+import type { Proposal } from "../catalog.ts";
+import type { EntityCache } from "../write/entity-cache.ts";
+
+export const VERSION = "versionProperties";
+export const SET = "versionSetProperties";
+const RELATIONSHIP = "VersionOf";
+/** Number of versions of a set in a page. */
+const pageMax = 1_000;
+
+/** A version of a set: an entity with `versionProperties`. */
+export interface SetVersion {
+  readonly urn: string;
+  readonly set: string;
+  readonly sortId: string;
+  readonly label: unknown;
+  readonly isLatest: boolean | undefined;
+  readonly value: JsonObject;
+}
+
+/** The version of one entity before and after a write. */
+export interface VersionChange {
+  readonly urn: string;
+  readonly before: SetVersion | undefined;
+  readonly after: SetVersion | undefined;
+}
+
+/** The changes of a write. */
+export interface VersionChanges {
+  find(urn: string): VersionChange | undefined;
+  /** The changes of versions that are in the set, or were in it before. */
+  of(set: string): readonly VersionChange[];
+}
+
+/** By urn. */
+export function versionChanges(changes: ReadonlyMap<string, VersionChange>): VersionChanges {
+  const bySet = new Map<string, VersionChange[]>();
+  for (const change of changes.values()) {
+    for (const set of new Set([change.before?.set, change.after?.set])) {
+      if (set === undefined) continue;
+      const own = bySet.get(set);
+      if (own === undefined) bySet.set(set, [change]);
+      else own.push(change);
+    }
+  }
+  return { find: (urn) => changes.get(urn), of: (set) => bySet.get(set) ?? [] };
+}
+
+/** A version set after changes. */
+export interface ChangedSet {
+  /** Urn of the latest version; undefined: the set has no version left. */
+  readonly latest: string | undefined;
+  /** Proposals that store it, without the flags of versions that the changes write. */
+  readonly proposals: readonly Proposal[];
+}
+
+interface Dependencies {
+  readonly states: Pick<EntityCache, "read">;
+  readonly graph: Pick<GraphReader, "neighbours">;
+  /** Waits until the graph has every acknowledged write. */
+  readonly caughtUp: () => Promise<void>;
+  readonly namespace: string;
+}
+
+/** Undefined if the value is not a version. */
+export function versionOf(urn: string, value: unknown, namespace: string): SetVersion | undefined {
+  if (!jsonObject(value)) return undefined;
+  const { versionSet, sortId, version, isLatest } = value;
+  if (typeof versionSet !== "string" || typeof sortId !== "string") return undefined;
+  const set = withNamespace(versionSet, namespace);
+  if (entityTypeOf(set) !== "versionSet") return undefined;
+  const label = jsonObject(version) ? version.versionTag : undefined;
+  const flag = typeof isLatest === "boolean" ? isLatest : undefined;
+  return { urn, set, sortId, label, isLatest: flag, value };
+}
+
+export const storedVersion = (state: EntityState, namespace: string): SetVersion | undefined => {
+  const text = currentAspect(state, VERSION)?.value;
+  return text === undefined ? undefined : versionOf(state.urn, JSON.parse(text), namespace);
+};
+
+export function createLatestVersions({ states, graph, caughtUp, namespace }: Dependencies) {
+  async function readSet(urn: string): Promise<StoredSet | undefined> {
+    const [state] = await states.read([urn]);
+    const found = state && currentAspect(state, SET);
+    return found && { version: found.version, value: JSON.parse(found.value) };
+  }
+
+  /** All versions of a set by urn, with the changes. */
+  async function membersAfter(
+    set: string,
+    changes: readonly VersionChange[],
+  ): Promise<ReadonlyMap<string, Member>> {
+    await caughtUp();
+    const members = new Map<string, Member>();
+    for (let start = 0; ; start += pageMax) {
+      const query = { urn: set, direction: "INCOMING", types: [RELATIONSHIP] } as const;
+      const page = await graph.neighbours({ ...query, start, count: pageMax });
+      for (const state of await states.read(page.neighbours.map(({ urn }) => urn))) {
+        const version = storedVersion(state, namespace);
+        if (version?.set !== set) continue;
+        members.set(state.urn, { version, isSoftDeleted: isSoftDeleted(state) });
+      }
+      if (start + pageMax >= page.total) break;
+    }
+    for (const { urn, after } of changes) {
+      const before = members.get(urn);
+      if (after?.set !== set) members.delete(urn);
+      else members.set(urn, { version: after, isSoftDeleted: before?.isSoftDeleted ?? false });
+    }
+    return members;
+  }
+
+  /** The version of an entity after the changes, if it is in the set. */
+  async function memberAfter(urn: string, set: string, change: VersionChange | undefined) {
+    const [state] = change === undefined ? await states.read([urn]) : [];
+    const version = change === undefined ? state && storedVersion(state, namespace) : change.after;
+    return version?.set === set ? version : undefined;
+  }
+
+  /**
+   * A greater sort id becomes the latest version. When the latest version leaves the set, or its sort id
+   * becomes smaller, the greatest sort id of all versions that are not soft-deleted is the latest.
+   * `rejectRepeated`: called with each new version whose sort id or label another version has.
+   */
+  async function changedSet(
+    set: string,
+    changes: VersionChanges,
+    rejectRepeated?: (urn: string, rejection: CatalogError) => void,
+  ): Promise<ChangedSet> {
+    const own = changes.of(set);
+    const stored = await readSet(set);
+    const storedLatest = stored && String(stored.value.latest);
+    const change = storedLatest === undefined ? undefined : changes.find(storedLatest);
+    const kept = storedLatest && (await memberAfter(storedLatest, set, change));
+    const joining = rejectRepeated === undefined ? [] : own.flatMap((one) => newIn(set, one));
+    const leaves = !kept || (change?.before?.sortId ?? "") > kept.sortId;
+    const members = leaves || joining.length > 0 ? await membersAfter(set, own) : undefined;
+    for (const { urn, rejection } of repeatedAmong(joining, members)) {
+      rejectRepeated?.(urn, rejection);
+    }
+    const after = own.flatMap((one) => (one.after?.set === set ? [one.after] : []));
+    const latest = latestOf([
+      ...(kept ? [kept] : []),
+      ...after,
+      ...(leaves ? [...(members?.values() ?? [])].flatMap(visibleOf) : []),
+    ]);
+    const flagged = [...new Set([kept, latest])].flatMap((one) => {
+      if (!one || changes.find(one.urn) !== undefined || one.isLatest === (one === latest))
+        return [];
+      return [flagOf(one.urn, one === latest)];
+    });
+    return { latest: latest?.urn, proposals: [...propertiesOf(set, stored, latest), ...flagged] };
+  }
+
+  return { changedSet };
+}
+
+interface StoredSet {
+  readonly version: number;
+  readonly value: JsonObject;
+}
+
+interface Member {
+  readonly version: SetVersion;
+  readonly isSoftDeleted: boolean;
+}
+
+const visibleOf = ({ version, isSoftDeleted }: Member): readonly SetVersion[] =>
+  isSoftDeleted ? [] : [version];
+
+function isSoftDeleted(state: EntityState): boolean {
+  const text = currentAspect(state, "status")?.value;
+  return text !== undefined && (JSON.parse(text) as JsonObject).removed === true;
+}
+
+/** The greatest sort id; of equal ones the first. */
+const latestOf = (versions: readonly SetVersion[]): SetVersion | undefined =>
+  versions.reduce<SetVersion | undefined>(
+    (latest, one) => (latest === undefined || one.sortId > latest.sortId ? one : latest),
+    undefined,
+  );
+
+/** The version if its sort id or its label is new in the set. */
+function newIn(set: string, { before, after }: VersionChange): readonly SetVersion[] {
+  if (after?.set !== set) return [];
+  const isOld =
+    before?.set === set && before.sortId === after.sortId && before.label === after.label;
+  return isOld ? [] : [after];
+}
+
+/** As in DataHub's VersionPropertiesValidator: sort ids and labels are unique in a set. */
+function repeatedAmong(
+  joining: readonly SetVersion[],
+  members: ReadonlyMap<string, Member> = new Map(),
+): readonly { readonly urn: string; readonly rejection: CatalogError }[] {
+  const all = [...members.values()].map(({ version }) => version);
+  const sortIds = countsOf(all.map(({ sortId }) => sortId));
+  const labels = countsOf(all.map(({ label }) => label));
+  return joining.flatMap(({ urn, set, sortId, label }) => {
+    const isRepeated = (sortIds.get(sortId) ?? 0) > 1;
+    if (!isRepeated && (label === undefined || (labels.get(label) ?? 0) <= 1)) return [];
+    const [path, name, repeated] = isRepeated
+      ? ["/sortId", "sort id", sortId]
+      : ["/version/versionTag", "label", label];
+    const message = `aspect "${VERSION}", ${path}: Sort Id and Version label must be unique: another version of "${set}" has the ${name} "${repeated}"`;
+    const rejection = new CatalogError("invalid", message, {
+      hint: "Give each version of a set its own sort id and label",
+    });
+    return [{ urn, rejection }];
+  });
+}
+
+function countsOf(values: readonly unknown[]): ReadonlyMap<unknown, number> {
+  const counts = new Map<unknown, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
+}
+
+/** The proposal that stores the latest version; none if it is stored. */
+function propertiesOf(
+  set: string,
+  stored: StoredSet | undefined,
+  latest: SetVersion | undefined,
+): readonly Proposal[] {
+  if (stored?.value.latest === latest?.urn) return [];
+  const proposal = {
+    entityType: "versionSet",
+    entityUrn: set,
+    aspectName: SET,
+    headers: { "If-Version-Match": String(stored?.version ?? -1) },
+  };
+  if (latest === undefined) return [{ ...proposal, changeType: "DELETE" }];
+  const scheme = stored?.value.versioningScheme ?? latest.value.versioningScheme;
+  const versioningScheme = scheme ?? VERSIONING_SCHEME;
+  const value = { ...stored?.value, latest: latest.urn, versioningScheme };
+  return [{ ...proposal, changeType: "UPSERT", aspect: { value } }];
+}
+
+export const flagOf = (urn: string, isLatest: boolean): Proposal => ({
+  entityType: entityTypeOf(urn),
+  entityUrn: urn,
+  changeType: "PATCH",
+  aspectName: VERSION,
+  aspect: { value: JSON.stringify([{ op: "add", path: "/isLatest", value: isLatest }]) },
+});
