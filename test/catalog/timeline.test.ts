@@ -1,5 +1,6 @@
 /** The timeline of an entity, over HTTP. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { ask } from "../graphql/graphql-client.ts";
 import { encoded, proposal } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 
@@ -148,6 +149,55 @@ test("a renamed field is one MODIFY with the category RENAME", async () => {
     ],
   });
   expect(body[1].changeEvents).toHaveLength(1);
+});
+
+test("the blame of a schema has the present names of renamed and retyped fields", async () => {
+  const blamed = "urn:li:dataset:(urn:li:dataPlatform:hive,blamed,PROD)";
+  const path = (type: string) => `[version=2.0].[type=${type}].c`;
+  const versions = [
+    [
+      ["a", "int"],
+      ["b", "text"],
+      [path("int"), "int"],
+    ],
+    [
+      ["b2", "text"],
+      ["a2", "int"],
+      [path("long"), "bigint"],
+    ],
+    [
+      ["a3", "int"],
+      ["b2", "text"],
+      [path("long"), "bigint"],
+    ],
+  ] as const;
+  for (const fields of versions) {
+    await service.client.upsert(blamed, "schemaMetadata", schema(...fields));
+    await nextMillisecond();
+  }
+  const query = `query($version: String) {
+    getSchemaBlame(input: { datasetUrn: "${blamed}", version: $version }) {
+      schemaFieldBlameList { fieldPath schemaFieldChange { lastSchemaFieldChange } } } }`;
+  const blame = async (version?: string) => {
+    const { body } = await ask(service.client, query, { version });
+    const list = body.data.getSchemaBlame.schemaFieldBlameList as readonly {
+      readonly fieldPath: string;
+      readonly schemaFieldChange: { readonly lastSchemaFieldChange: string };
+    }[];
+    return Object.fromEntries(
+      list.map((one) => [one.fieldPath, one.schemaFieldChange.lastSchemaFieldChange]),
+    );
+  };
+  expect(await blame("0.0.0")).toEqual({
+    ...{ a: "Added in v0.0.0", b: "Added in v0.0.0", [path("int")]: "Added in v0.0.0" },
+  });
+  expect(await blame()).toEqual({
+    a3: expect.stringMatching("Modified in v1.1.0"),
+    b2: expect.stringMatching("Modified in v1.0.0"),
+    [path("long")]: expect.stringMatching("Modified in v1.0.0"),
+  });
+  const { body } = await timeline("categories=TECHNICAL_SCHEMA", undefined, blamed);
+  expect(JSON.stringify(body)).not.toContain('"moved"');
 });
 
 test("a timeline starts after the last hard delete", async () => {

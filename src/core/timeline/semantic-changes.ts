@@ -24,6 +24,8 @@ export interface SemanticChange {
   readonly parameters?: Readonly<Record<string, unknown>> | undefined;
   readonly semVerChange: SemanticChangeType;
   readonly description: string;
+  /** The paths of a field of a schema that has another path since the change. */
+  readonly moved?: { readonly from: string; readonly to: string } | undefined;
 }
 
 type Value = Readonly<Record<string, unknown>>;
@@ -63,12 +65,26 @@ function changedSchema(
   const moved = movedFields(before, after);
   const renamings = moved
     .filter(({ renamed }) => renamed)
-    .map(({ from, to }) => renaming(schemaField(from, urn), schemaField(to, urn)));
+    .map(({ from, to }) => ({
+      ...renaming(schemaField(from, urn), schemaField(to, urn)),
+      moved: pathsOf({ from, to }),
+    }));
+  const paths = new Map(moved.map(pathsOf).map((one) => [one.to, one]));
+  const changes = changedFacts({ ...change, before: withMovedFields(before, moved), after });
   return [
     ...renamings,
-    ...changedFacts({ ...change, before: withMovedFields(before, moved), after }),
+    ...changes.map((one) => {
+      const found = paths.get(String(one.parameters?.fieldPath));
+      const isMoved = found !== undefined && one.operation === "MODIFY";
+      return isMoved ? { ...one, moved: found } : one;
+    }),
   ];
 }
+
+const pathsOf = ({ from, to }: { readonly from: Value; readonly to: Value }) => ({
+  from: String(from.fieldPath),
+  to: String(to.fieldPath),
+});
 
 function changedFacts(change: AspectChange): readonly SemanticChange[] {
   const { aspect, urn, before, after } = change;

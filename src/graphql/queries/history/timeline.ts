@@ -83,7 +83,7 @@ interface BlameInput {
   readonly version?: Maybe<string>;
 }
 
-/** The newest change of each field, up to a version; without the fields that were removed. */
+/** The newest change of each field by its present path, up to a version; without removed fields. */
 async function getSchemaBlame(_: never, { input }: { input: BlameInput }, viewer: Viewer) {
   const all = await transactionsOf(input.datasetUrn, ["TECHNICAL_SCHEMA"], viewer);
   const last = input.version
@@ -92,8 +92,9 @@ async function getSchemaBlame(_: never, { input }: { input: BlameInput }, viewer
   const until = all.slice(0, last + 1);
   const blamed = new Map<string, object>();
   for (const transaction of until) {
-    for (const { operation, parameters } of transaction.changeEvents) {
-      const path = jsonObject(parameters) ? parameters.fieldPath : undefined;
+    for (const { moved } of transaction.changeEvents) if (moved) blamed.delete(moved.from);
+    for (const { operation, parameters, moved } of transaction.changeEvents) {
+      const path = moved?.to ?? (jsonObject(parameters) ? parameters.fieldPath : undefined);
       if (typeof path !== "string") continue;
       blamed.delete(path);
       if (operation === "REMOVE") continue;

@@ -34,7 +34,10 @@ const changeEvent: Schema = objectWith(
 
 const shown = ({ changeEvents, ...transaction }: ChangeTransaction) => {
   const { timestamp: time, actor } = transaction;
-  const events = changeEvents.map((event) => ({ ...event, auditStamp: { time, actor } }));
+  const events = changeEvents.map(({ moved: _, ...event }) => ({
+    ...event,
+    auditStamp: { time, actor },
+  }));
   return { ...transaction, changeEvents: events };
 };
 
