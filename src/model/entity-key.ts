@@ -3,7 +3,7 @@
  * key, by position. A field that may be absent is empty in the urn.
  */
 import { CatalogError } from "../core/errors.ts";
-import { joinId, parseUrn, splitId } from "../core/urn.ts";
+import { commasOutside, joinId, parseUrn, splitId, wrongPartCount } from "../core/urn.ts";
 import { shortened } from "../lib/shortened.ts";
 import type { Entity, EntityKeyPart } from "./model.ts";
 
@@ -24,6 +24,19 @@ export function keyValue(entity: Entity, urn: string): Record<string, string> {
     key[part.name] = value;
   });
   return key;
+}
+
+/** The error of a key that only older entities may have: a comma in a name. Nested urns are not checked. */
+export function faultOfParts(
+  { keyParts }: Entity,
+  key: Readonly<Record<string, unknown>>,
+  urn: string,
+): CatalogError | undefined {
+  if (keyParts.length === 1) return undefined;
+  const texts = keyParts.filter(({ kind }) => kind === "text");
+  // Safe lookup: the model names the parts.
+  const commas = texts.reduce((sum, part) => sum + commasOutside(String(key[part.name] ?? "")), 0);
+  return commas > 0 ? wrongPartCount(urn, keyParts.length + commas, keyParts) : undefined;
 }
 
 const unlimited = {

@@ -6,9 +6,8 @@
  * Only the others are split into parts, which costs twenty times as much.
  */
 import { CatalogError } from "../core/errors.ts";
-import { commasOutside, wrongPartCount } from "../core/urn.ts";
 import { shortened } from "../lib/shortened.ts";
-import { keyValue } from "./entity-key.ts";
+import { faultOfParts, keyValue } from "./entity-key.ts";
 import type { Entity, EntityKeyPart, Field } from "./model.ts";
 import { ruleOfUrn, rulesOfField, type UrnRule } from "./urn-rules.ts";
 
@@ -63,12 +62,10 @@ export function createUrnChecks(
     depth: number,
   ): string | undefined {
     try {
-      const key = new Map(Object.entries(keyValue(entity, urn)));
-      const texts = entity.keyParts.filter(({ kind }) => kind === "text");
-      const commas = texts.reduce((sum, { name }) => sum + commasOutside(key.get(name) ?? ""), 0);
-      if (commas > 0 && entity.keyParts.length > 1) {
-        return wrongPartCount(urn, entity.keyParts.length + commas, entity.keyParts).text;
-      }
+      const value = keyValue(entity, urn);
+      const wrong = faultOfParts(entity, value, urn);
+      if (wrong !== undefined) return wrong.text;
+      const key = new Map(Object.entries(value));
       for (const [i, part] of entity.keyParts.entries()) {
         const value = key.get(part.name);
         const field = entity.keyFields[i];

@@ -3,12 +3,14 @@ import { expect, test } from "vitest";
 import { createRelationshipScroll } from "../../src/catalog/graph/scroll-relationships.ts";
 import type { NeighboursQuery } from "../../src/views/graph/graph.ts";
 import type { Cursor } from "../../src/views/search/search.ts";
+import { defaultModel } from "../model/default-model.ts";
 
 const tag = (name: string) => `urn:li:tag:${name}`;
 
 function scrolling(neighbours: readonly string[]) {
   let asked = 0;
   const { scrollRelationships } = createRelationshipScroll({
+    model: defaultModel,
     namespace: "li",
     urnLimits: { bytesMax: 512, schemaFieldBytesMax: 2_048 },
     reader: {
@@ -55,6 +57,7 @@ test("an edge of an entity that stays is returned once while other entities are 
   const entities = new Set(Array.from({ length: 500 }, (_, i) => tag(String(1_000 + i))));
   const stay = new Set(entities);
   const { scrollRelationships } = createRelationshipScroll({
+    model: defaultModel,
     namespace: "li",
     urnLimits: { bytesMax: 512, schemaFieldBytesMax: 2_048 },
     reader: {

@@ -70,6 +70,37 @@ describe("relationships", () => {
     expect(reply).toMatchObject({ status: 400, body: { code: "malformed" } });
   });
 
+  test.each([
+    ["four parts", "urn:li:dataset:(urn:li:dataPlatform:hive,a,b,PROD)"],
+    ["two parts", "urn:li:dataset:(urn:li:dataPlatform:hive,a)"],
+    ["a platform that is not a urn", "urn:li:dataset:(hive,a,PROD)"],
+    ["a part too many", "urn:li:chart:(looker,a,b)"],
+  ])("of a urn with %s are not read", async (_, urn) => {
+    const type = urn.split(":")[2];
+    const { call } = service.client;
+    const replies = [
+      await call(
+        "GET",
+        `/relationships?urn=${encoded(urn)}&direction=INCOMING&types=List(OwnedBy)`,
+      ),
+      await call("POST", "/relationships?action=getLineage", { urn, direction: "UPSTREAM" }),
+      await call("POST", "/entities?action=searchAcrossLineage", {
+        ...{ urn, direction: "UPSTREAM", input: "*", start: 0, count: 10 },
+      }),
+      await call("GET", `/openapi/v3/relationship/${type}/${encoded(urn)}`),
+      await call("GET", `/openapi/v2/relationship/${type}/${encoded(urn)}?direction=INCOMING`),
+      await call("POST", "/openapi/v3/lineage/scroll", { urns: [urn] }),
+      await call("POST", "/openapi/v3/relationship/scroll", {
+        sourceFilter: { and: [{ criteria: [{ field: "urn", values: [urn] }] }] },
+      }),
+    ];
+    for (const reply of replies) {
+      expect(reply, JSON.stringify(reply.body)).toMatchObject({
+        ...{ status: 400, body: { code: "malformed" } },
+      });
+    }
+  });
+
   const tides = dataset("tides");
   const raw = dataset("raw");
 

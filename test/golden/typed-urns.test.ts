@@ -171,6 +171,8 @@ test("urns that an older log holds are readable, and writes keep or remove them"
   const aspects = async (of: string) =>
     (await service.client.get(`/entitiesV2/${encoded(of)}`)).body.aspects;
   expect((await aspects(commas)).status.value).toEqual({ removed: false });
+  const edges = await service.client.get(`/openapi/v3/relationship/dataset/${encoded(commas)}`);
+  expect(edges).toMatchObject({ status: 200, body: { results: expect.any(Array) } });
   expect((await aspects(urn)).globalTags.value).toEqual(wrongTags);
 
   // A client that reads, adds and writes keeps the older urn; it cannot add another of the kind.

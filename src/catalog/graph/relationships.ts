@@ -9,10 +9,9 @@
 import type { Change } from "../../core/change.ts";
 import { NO_RUN_ID } from "../../core/change.ts";
 import { CatalogError } from "../../core/errors.ts";
-import { parseUrn, type UrnLimits, withNamespace } from "../../core/urn.ts";
+import { withNamespace } from "../../core/urn.ts";
 import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { formatNumber } from "../../lib/format.ts";
-import { keyValue } from "../../model/entity-key.ts";
 import type { Model } from "../../model/model.ts";
 import type { Direction, GraphReader, NeighboursQuery, Stamps } from "../../views/graph/graph.ts";
 import type { Addresses } from "../address.ts";
@@ -29,6 +28,7 @@ import {
   type WalkLineage,
   type WalkQuery,
 } from "./lineage.ts";
+import { createLinkedUrns } from "./linked-urns.ts";
 
 /** Maximum and default number of relationships in a page. */
 const countMax = 10_000;
@@ -40,9 +40,6 @@ const pathUrnsMax = 200_000;
  * Walks of one step read only neighbours, and are not limited, so that stores can read them together.
  */
 const walksMax = 4;
-
-/** Limits for urns that edges lead to. Aspects may name longer urns than entities may have. */
-const linkedLimits: UrnLimits = { bytesMax: 65_536, schemaFieldBytesMax: 65_536 };
 
 /** The stream name that projections/graph/graph.ts reads. */
 const FORGET = "$relationships";
@@ -79,13 +76,15 @@ export function createRelationships(dependencies: Dependencies): Reads {
   const { version } = dependencies;
   const pages = version === undefined ? undefined : createPageCache(version);
 
+  const linkedUrns = createLinkedUrns(dependencies);
+
   async function readPage(query: NeighboursQuery): Promise<Page> {
     const { neighbours, total } = await reader.neighbours(query);
     return { start: query.start, count: neighbours.length, total, relationships: neighbours };
   }
 
   async function listPage(request: PageRequest): Promise<Page> {
-    const { urn } = address(request.urn);
+    const urn = await linkedUrns.one(request.urn);
     const direction = oneOf("direction", request.direction, directions);
     const { start, count } = pageOf(request);
     await caughtUp();
@@ -95,7 +94,7 @@ export function createRelationships(dependencies: Dependencies): Reads {
 
   async function stampedPage(request: PageRequest): Promise<Page> {
     const page = await listPage(request);
-    const { urn } = address(request.urn);
+    const urn = withNamespace(request.urn, dependencies.namespace);
     const ways =
       request.direction === "UNDIRECTED" ? ["OUTGOING", "INCOMING"] : [request.direction];
     const stamps = await Promise.all(
@@ -129,14 +128,6 @@ export function createRelationships(dependencies: Dependencies): Reads {
     return { start: page.start, count, total: page.total - omitted, relationships };
   }
 
-  function address(text: string): { readonly urn: string } {
-    const urn = withNamespace(text, dependencies.namespace);
-    const { entityType } = parseUrn(urn, linkedLimits);
-    const entity = dependencies.model.entities.get(entityType);
-    if (entity !== undefined) keyValue(entity, urn);
-    return { urn };
-  }
-
   async function lineageOf(
     query: WalkQuery,
     { start, count }: { readonly start: number; readonly count: number },
@@ -164,7 +155,7 @@ export function createRelationships(dependencies: Dependencies): Reads {
     },
 
     async getLineage(query) {
-      const { urn } = address(query.urn);
+      const urn = await linkedUrns.one(query.urn);
       const direction = oneOf("direction", query.direction, lineageDirections);
       const { start, count } = pageOf(query);
       const hops = atLeast("maxHops", query.maxHops ?? 1, 1);

@@ -9,7 +9,7 @@
 import type { EntityState } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
 import type { Criterion, Filter } from "../../core/query/filter.ts";
-import { entityTypeOf, parseUrn, type UrnLimits, withNamespace } from "../../core/urn.ts";
+import { entityTypeOf, type UrnLimits } from "../../core/urn.ts";
 import { type Model, unknownEntityType } from "../../model/model.ts";
 import type { GraphReader, Neighbour, Stamps } from "../../views/graph/graph.ts";
 import { holds } from "../../views/search/evaluate.ts";
@@ -21,6 +21,7 @@ import { createFilterCompiler } from "../search/filter/filter.ts";
 import type { SearchCatalog } from "../search/requests.ts";
 import { readScrollId, writeScrollId } from "../search/scroll-id.ts";
 import type { LineageSteps } from "./lineage.ts";
+import { createLinkedUrns } from "./linked-urns.ts";
 import { atLeast, lineageDirections, oneOf } from "./relationships.ts";
 
 const countDefault = 10;
@@ -115,7 +116,8 @@ const BEGINNING: ScrollCursor = { anchor: "", pass: 0, returned: 0 };
 export function createRelationshipScroll(
   dependencies: Dependencies,
 ): Pick<Catalog, "scrollRelationships"> {
-  const { model, reader, states, search, steps, namespace } = dependencies;
+  const { model, reader, states, search, steps, namespace, urnLimits } = dependencies;
+  const linkedUrns = createLinkedUrns(dependencies);
   const filters = createFilterCompiler({ namespace, expand: async (urns) => urns });
 
   /** The edges that match the condition. */
@@ -128,12 +130,12 @@ export function createRelationshipScroll(
     return edges.filter((edge, i) => holds(condition, { values: valuesOf(edge, stamps[i]) }));
   }
 
-  function planOf(query: RelationshipScroll): Plan {
+  async function planOf(query: RelationshipScroll): Promise<Plan> {
     const types = query.types?.length ? query.types : dependencies.relationshipTypes;
-    const source = endOf(query.source);
-    const destination = endOf(query.destination);
+    const source = await endOf(query.source);
+    const destination = await endOf(query.destination);
     if (query.around?.length) {
-      const { urns: anchors } = endOf({ urns: query.around });
+      const { urns: anchors } = await endOf({ urns: query.around });
       const around = new Set(anchors);
       return {
         types,
@@ -155,18 +157,14 @@ export function createRelationshipScroll(
   }
 
   /** Normalizes names; a filter on urns only becomes a list of urns. */
-  function endOf(end: EndFilter = {}): EndFilter {
+  async function endOf(end: EndFilter = {}): Promise<EndFilter> {
     const types = end.types?.map((name) => {
       const entity = model.findEntity(name);
       if (entity === undefined) throw unknownEntityType(model, name, "invalid");
       return entity.name;
     });
     const named = end.urns ?? urnsIn(end.filter);
-    const urns = named?.map((text) => {
-      const urn = withNamespace(text, dependencies.namespace);
-      parseUrn(urn, dependencies.urnLimits);
-      return urn;
-    });
+    const urns = named && (await linkedUrns.all(named, urnLimits));
     return {
       types: types?.length ? types : undefined,
       urns,
@@ -252,7 +250,7 @@ export function createRelationshipScroll(
 
   return {
     async scrollRelationships(query) {
-      const plan = planOf(query);
+      const plan = await planOf(query);
       if (query.direction !== undefined) oneOf("direction", query.direction, lineageDirections);
       const count = Math.min(atLeast("count", query.count ?? countDefault, 1), countMax);
       // The parameters that determine the edges; `count` may change from page to page.

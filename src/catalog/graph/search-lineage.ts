@@ -7,7 +7,7 @@
  */
 import { CatalogError } from "../../core/errors.ts";
 import { type CheckedCriterion, type Filter, readFilter } from "../../core/query/filter.ts";
-import { entityTypeOf, parseUrn, type UrnLimits, withNamespace } from "../../core/urn.ts";
+import { entityTypeOf } from "../../core/urn.ts";
 import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { appendAll, maxOf, minOf } from "../../lib/lists.ts";
 import { holds } from "../../views/search/evaluate.ts";
@@ -60,7 +60,8 @@ interface Dependencies {
   readonly tools: SearchTools;
   readonly walk: WalkLineage;
   readonly namespace: string;
-  readonly urnLimits: UrnLimits;
+  /** The urn in the namespace. Rejects a urn that no entity can have (linked-urns.ts). */
+  readonly linkedUrn: (text: string) => Promise<string>;
   /** Waits until the graph has every acknowledged write. */
   readonly caughtUp: () => Promise<void>;
 }
@@ -75,8 +76,7 @@ export function createLineageSearch(dependencies: Dependencies): LineageSearches
   async function explore(request: LineageSearchRequest, form: GroupingForm): Promise<Exploration> {
     const times = timesOf(request);
     const grouped = groupingOf(request.flags?.groupingSpec, tools.fields, form);
-    const urn = withNamespace(request.urn, dependencies.namespace);
-    parseUrn(urn, dependencies.urnLimits);
+    const urn = await dependencies.linkedUrn(request.urn);
     const direction = oneOf("direction", request.direction, lineageDirections);
     const { maxHops } = request;
     const hopsMax = maxHops === undefined ? Infinity : atLeast("maxHops", maxHops, 1);

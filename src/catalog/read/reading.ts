@@ -20,6 +20,7 @@ import { createChanges } from "../changes/changes.ts";
 import { createPoll } from "../changes/poll.ts";
 import { createTimeline } from "../changes/timeline.ts";
 import { createLineage } from "../graph/lineage.ts";
+import { createLinkedUrns } from "../graph/linked-urns.ts";
 import { createRelationships } from "../graph/relationships.ts";
 import { createRelationshipScroll } from "../graph/scroll-relationships.ts";
 import { createSearches } from "../search/create-search.ts";
@@ -162,13 +163,14 @@ export function createReading(tools: ReadingTools, ports: ReadPorts, everything 
   const { states, aspects, timeseries, graph } = ports;
   const walk = createLineage({ reader: graph, steps: parts.lineage, now });
 
+  const linkedUrns = createLinkedUrns({ model, namespace, states });
   const searches = createSearches({
     ...parts.search,
     reader: ports.search,
     fields: tools.fields,
     walk,
     namespace,
-    urnLimits,
+    linkedUrn: (text) => linkedUrns.one(text, urnLimits),
     caughtUp: caughtUp("graph"),
     soonFound: tools.soonFound,
     hiddenStages: tools.hiddenStages,

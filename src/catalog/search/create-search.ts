@@ -1,5 +1,4 @@
 /** Assembles all searches over the search view and the graph. */
-import type { UrnLimits } from "../../core/urn.ts";
 import type { SearchReader } from "../../views/search/search.ts";
 import type { WalkLineage } from "../graph/lineage.ts";
 import { createLineageSearch } from "../graph/search-lineage.ts";
@@ -28,7 +27,8 @@ interface Dependencies extends Omit<SearchParts, "reader"> {
   readonly fields?: SearchFields | undefined;
   readonly walk: WalkLineage;
   readonly namespace: string;
-  readonly urnLimits: UrnLimits;
+  /** The urn in the namespace. Rejects a urn that no entity can have (graph/linked-urns.ts). */
+  readonly linkedUrn: (text: string) => Promise<string>;
   /** None when absent. */
   readonly hiddenStages?: HiddenStages | undefined;
   /** Of structured properties; none when absent. */
@@ -43,7 +43,7 @@ type Searches = Omit<SearchCatalog, "getBrowsePaths">;
 
 export function createSearches(dependencies: Dependencies): Searches {
   const { soonFound, definitions } = dependencies;
-  const { reader, rules, words, namespace, walk, urnLimits, caughtUp } = dependencies;
+  const { reader, rules, words, namespace, walk, linkedUrn, caughtUp } = dependencies;
   const { fields = createSearchFields(rules), hiddenStages = async () => [] } = dependencies;
   const tools: SearchTools = {
     reader,
@@ -61,7 +61,7 @@ export function createSearches(dependencies: Dependencies): Searches {
     ...createSearch(tools),
     ...createAutocomplete(tools),
     ...createBrowse(tools),
-    ...createLineageSearch({ tools, walk, namespace, urnLimits, caughtUp }),
+    ...createLineageSearch({ tools, walk, namespace, linkedUrn, caughtUp }),
   };
   return soonFound === undefined ? searches : eachAfter(soonFound, searches);
 }

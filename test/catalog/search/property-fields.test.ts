@@ -8,7 +8,6 @@ import { foldText, tokensOf } from "../../../projections/search/words.ts";
 import { createSearches } from "../../../src/catalog/search/create-search.ts";
 import type { PropertyDefinitions } from "../../../src/catalog/search/filter/property-definitions.ts";
 import type { SearchRequest } from "../../../src/catalog/search/requests.ts";
-import { defaultUrnLimits } from "../../../src/core/urn.ts";
 import type { FieldValue } from "../../../src/views/search/search.ts";
 import { rules } from "../../projections/search-state.ts";
 import { dataset, readerOf } from "./search-corpus.ts";
@@ -43,7 +42,7 @@ function searchesOn({ type, values, seen = true, asked = [] }: Asking) {
     words: { tokensOf, foldText },
     walk: async () => ({ reached: [], partial: false }),
     namespace: "li",
-    urnLimits: defaultUrnLimits,
+    linkedUrn: async (urn) => urn,
     caughtUp: async () => undefined,
     definitions,
   });

@@ -3,7 +3,7 @@ import { foldText, tokensOf } from "../../../projections/search/words.ts";
 import type { WalkLineage } from "../../../src/catalog/graph/lineage.ts";
 import { createSearches, type SearchParts } from "../../../src/catalog/search/create-search.ts";
 import { position } from "../../../src/core/position.ts";
-import { defaultUrnLimits } from "../../../src/core/urn.ts";
+import { parseUrn } from "../../../src/core/urn.ts";
 import type { SearchDocument } from "../../../src/views/search/search.ts";
 import { createSearchModel } from "../../contract/search-model.ts";
 import { documentOf, rules } from "../../projections/search-state.ts";
@@ -136,6 +136,9 @@ export const searchesOver = (
     words: { tokensOf, foldText },
     walk,
     namespace: "li",
-    urnLimits: defaultUrnLimits,
+    linkedUrn: async (urn) => {
+      parseUrn(urn);
+      return urn;
+    },
     caughtUp: async () => undefined,
   });
