@@ -1266,6 +1266,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/openapi/v1/entities/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Count the entities of each type */
+        get: operations["countEntitiesByType"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/openapi/v3/relationship/scroll": {
         parameters: {
             query?: never;
@@ -10445,6 +10462,86 @@ export interface operations {
             };
         };
     };
+    countEntitiesByType: {
+        parameters: {
+            query?: {
+                types?: string;
+                includeTotal?: boolean;
+            };
+            header?: {
+                "X-Annals-Min-Position"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Annals-Position"?: number;
+                    "X-Annals-Stale"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        counts: {
+                            entityType: string;
+                            keyAspect: string;
+                            activeCount: number;
+                            softDeletedCount: number;
+                            totalCount?: number;
+                        }[];
+                        activeTotal?: number;
+                        softDeletedTotal?: number;
+                        totalCount?: number;
+                        requestedTypes: string[];
+                        computedAtMillis: number;
+                        cacheHit: boolean;
+                    };
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     scrollRelationships: {
         parameters: {
             query?: {
@@ -14290,6 +14387,8 @@ export interface operations {
         parameters: {
             query?: {
                 async?: boolean;
+                createIfNotExists?: boolean;
+                createEntityIfNotExists?: boolean;
             };
             header?: {
                 "X-DataHub-Actor"?: string;

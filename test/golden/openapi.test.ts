@@ -716,7 +716,61 @@ describe("relationships", () => {
   });
 });
 
+test("entities are counted by type, with and without sums", async () => {
+  const [seen, hidden] = ["urn:li:erModelRelationship:seen", "urn:li:erModelRelationship:hidden"];
+  const value = {
+    ...{ name: "r", source: datasetOf("er-a"), destination: datasetOf("er-b") },
+    relationshipFieldMappings: [],
+  };
+  for (const urn of [seen, hidden]) {
+    await service.client.upsert(urn, "erModelRelationshipProperties", value);
+  }
+  await service.client.upsert(hidden, "status", { removed: true });
+  const path = "/openapi/v1/entities/counts";
+  const read = async (query: string) => (await call("GET", `${path}?${query}`)).body;
+  const counts = [
+    {
+      ...{ entityType: "erModelRelationship", keyAspect: "erModelRelationshipKey" },
+      ...{ activeCount: 1, softDeletedCount: 1 },
+    },
+  ];
+  const common = { computedAtMillis: expect.any(Number), cacheHit: false };
+  await expect
+    .poll(() => read("types=erModelRelationship"))
+    .toEqual({ counts, requestedTypes: ["erModelRelationship"], ...common });
+  const sums = await read("types=ERMODELRELATIONSHIP,notebook&includeTotal=true");
+  expect(sums).toMatchObject({
+    counts: [
+      { ...counts[0], totalCount: 2 },
+      { entityType: "notebook", totalCount: 0 },
+    ],
+    ...{ activeTotal: 1, softDeletedTotal: 1, totalCount: 2 },
+    requestedTypes: ["erModelRelationship", "notebook"],
+  });
+  const all = await read("");
+  expect(all.counts.length).toBeGreaterThan(60);
+  expect((await call("GET", `${path}?types=starship`)).status).toBe(400);
+});
+
 describe("older forms", () => {
+  test.each([
+    ["createIfNotExists", "/openapi/entities/v1/?createIfNotExists=true"],
+    ["createEntityIfNotExists", "/openapi/entities/v1/?createEntityIfNotExists=true"],
+  ])("the parameter %s rejects what exists", async (name, path) => {
+    const urn = datasetOf(`first-version-${name}`);
+    const body = (value: string) => [
+      {
+        entityType: "dataset",
+        entityUrn: urn,
+        aspect: { __type: "DatasetProperties", name: value },
+      },
+    ];
+    expect((await call("POST", path, body("a"))).status).toBe(201);
+    expect((await call("POST", path, body("b"))).status).toBe(412);
+    const exception = body("c").map((one) => ({ ...one, [name]: false }));
+    expect((await call("POST", path, exception)).status).toBe(201);
+  });
+
   test("aspects are written and read with __type, and deleted", async () => {
     const urn = datasetOf("first-version");
     const aspect = { __type: "DatasetProperties", name: "first" };

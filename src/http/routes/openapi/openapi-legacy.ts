@@ -5,7 +5,13 @@ import { entityTypeOf } from "../../../core/urn.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
 import { eachOf, openSystemMetadata } from "../../request/body/system-metadata.ts";
-import { type ApiResponse, complete, type Endpoint, objectWith } from "../../schemas/endpoint.ts";
+import {
+  type ApiRequest,
+  type ApiResponse,
+  complete,
+  type Endpoint,
+  objectWith,
+} from "../../schemas/endpoint.ts";
 import { aspectText, entitiesText, type ModelNames } from "../../schemas/openapi-forms.ts";
 import * as forms from "../../schemas/openapi-schemas.ts";
 import { query } from "../../schemas/query-parameters.ts";
@@ -68,8 +74,11 @@ const batchV2 = (names: ModelNames): Endpoint => ({
 function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
   const path = "/openapi/entities/v1";
 
-  function proposalIn(member: unknown, i: number): Proposal {
+  function proposalIn(member: unknown, i: number, asked: Creation): Proposal {
     const { entityType, entityUrn, aspect, ...rest } = member as FirstVersion;
+    // A member of the body takes precedence over the parameter.
+    const creatingEntity = rest.createEntityIfNotExists ?? asked.createEntityIfNotExists;
+    const creating = rest.createIfNotExists ?? asked.createIfNotExists;
     const { __type: record, ...value } = aspect;
     const type = names.entity(entityType);
     const aspectName = names.aspect(type, rest.aspectName ?? String(record ?? ""));
@@ -78,22 +87,19 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
         hint: 'Name its record: {"__type": "Ownership", …}',
       });
     }
-    const changeType =
-      rest.createEntityIfNotExists === true
-        ? "CREATE_ENTITY"
-        : rest.createIfNotExists === true
-          ? "CREATE"
-          : "UPSERT";
     return {
       entityType: type,
       entityUrn,
-      changeType,
+      changeType: creatingEntity ? "CREATE_ENTITY" : creating ? "CREATE" : "UPSERT",
       aspectName,
       [REQUEST_PATH]: `[${i}]`,
       [HAS_TYPE_NAMES]: true,
       aspect: { value, contentType: "application/json" },
     };
   }
+
+  const proposalsOf = ({ body, parameters }: ApiRequest): readonly Proposal[] =>
+    (body as readonly unknown[]).map((member, i) => proposalIn(member, i, parameters as Creation));
 
   return [
     {
@@ -137,7 +143,11 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
       name: "writeEntities",
       summary: "Write aspects in the form of the first version",
       about: `The aspect's \`__type\` names its record, or \`aspectName\` the aspect. All or none. ${changedUrns}`,
-      parameters: [forms.asynchronous(false)],
+      parameters: [
+        forms.asynchronous(false),
+        query.boolean("createIfNotExists", "Rejected if one of the aspects already exists"),
+        query.boolean("createEntityIfNotExists", "Rejected if one of the entities already exists"),
+      ],
       status: 201,
       body: {
         type: "array",
@@ -155,9 +165,9 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
       writes: true,
       conditional: true,
       errors: writeErrors,
-      proposals: ({ body }) => (body as readonly unknown[]).map(proposalIn),
+      proposals: proposalsOf,
       async handle(request, context) {
-        const proposals = request.proposals ?? (request.body as readonly unknown[]).map(proposalIn);
+        const proposals = request.proposals ?? proposalsOf(request);
         return writtenUrns(await write(proposals, request, context));
       },
     },
@@ -208,13 +218,16 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
   ];
 }
 
-interface FirstVersion {
+interface Creation {
+  readonly createIfNotExists?: boolean | null;
+  readonly createEntityIfNotExists?: boolean | null;
+}
+
+interface FirstVersion extends Creation {
   readonly entityType: string;
   readonly entityUrn: string;
   readonly aspectName?: string;
   readonly aspect: JsonObject;
-  readonly createIfNotExists?: boolean | null;
-  readonly createEntityIfNotExists?: boolean | null;
 }
 
 function placed(proposals: readonly Proposal[]): readonly Proposal[] {

@@ -4,6 +4,7 @@ import type { Endpoint } from "../../schemas/endpoint.ts";
 import { createModelNames } from "../../schemas/openapi-forms.ts";
 import { auditSearchRoutes } from "./openapi-audit.ts";
 import { openApiConsumers } from "./openapi-consumers.ts";
+import { countRoutes } from "./openapi-counts.ts";
 import { entityReads } from "./openapi-entities.ts";
 import { genericRoutes } from "./openapi-generic.ts";
 import { legacyRoutes } from "./openapi-legacy.ts";
@@ -28,6 +29,7 @@ export function openApiRoutes(
     ...traceRoutes(names),
     ...timeseriesRoutes(names),
     ...modelRoutes(entities),
+    ...countRoutes(entities),
     ...relationshipScrolls,
     ...openApiOperations,
     ...openApiConsumers,
