@@ -69,6 +69,8 @@ export interface Catalog
     readonly startTime?: number | undefined;
     readonly endTime?: number | undefined;
     readonly maxBuckets?: number | undefined;
+    /** Of the IANA database; `malformed` for another one. */
+    readonly timeZone?: string | undefined;
   }): Promise<unknown>;
 
   /** Minimum position of the state that a read started now returns. */

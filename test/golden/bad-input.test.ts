@@ -813,3 +813,19 @@ test.each([
   const reply = await service.client.call("POST", path, { ...asked, filter });
   expect(reply.status, JSON.stringify(reply.body)).toBe(200);
 });
+
+test.each(["query", "queryRange"])("usageStats %s rejects an unknown time zone", async (action) => {
+  const asked = { resource: DATASET, duration: "DAY", rangeFromEnd: "DAY" };
+  const { rangeFromEnd: _, ...query } = asked;
+  const read = (timeZone: string) =>
+    service.client.call("POST", `/usageStats?action=${action}`, {
+      ...(action === "query" ? query : asked),
+      timeZone,
+    });
+  const reply = await read("Mars/Olympus");
+  expect(reply).toMatchObject({ status: 400, body: { code: "malformed" } });
+  expect(reply.body.message).toContain('timeZone is "Mars/Olympus"');
+  for (const zone of ["Europe/Berlin", "Etc/UTC", "UTC", "Z", "GMT+2", "+05:30"]) {
+    expect((await read(zone)).status, zone).toBe(200);
+  }
+});

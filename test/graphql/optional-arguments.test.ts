@@ -80,6 +80,8 @@ test("ingestion sources keep their origin, and are sorted", async () => {
   for (const name of ["b", "a", "c"]) {
     const input = { name, type: "mysql", config, source: { type: "SYSTEM" } };
     await run("createIngestionSource", { input });
+    const schedule = { interval: "5 4 * * *", timezone: "Mars" };
+    expect(await codeOf("createIngestionSource", { input: { ...input, schedule } })).toBe(400);
   }
   const names = async (sortOrder: string) => {
     const sort = `sort: {field: "name", sortOrder: ${sortOrder}}`;
@@ -133,6 +135,9 @@ test("operations are counted by the days of a time zone", async () => {
   };
   expect(await days("")).toEqual(["2026-03-28T00:00:00.000Z"]);
   expect(await days('timeZone: "Europe/Berlin"')).toEqual(["2026-03-28T23:00:00.000Z"]);
+  expect(await days('timeZone: "GMT+1"')).toEqual([expect.stringContaining("T23:00:00.000Z")]);
+  const usage = `{ dataset(urn: "${orders}") { usageStats(timeZone: "Mars") { aggregations { totalSqlQueries } } } }`;
+  expect(faultOf(await ask(service.client, usage))?.message).toContain('timeZone is "Mars"');
   const unknown = await ask(service.client, query('timeZone: "Mars"'));
   expect(faultOf(unknown)?.extensions.code).toBe(400);
 });

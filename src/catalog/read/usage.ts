@@ -3,6 +3,7 @@
  * requested duration, and the sums over all of them.
  */
 import { CatalogError } from "../../core/errors.ts";
+import { checkedTimeZone } from "../../core/query/time-zone.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import type { TimeseriesReader } from "../../views/timeseries/timeseries-table.ts";
 import type { Addresses } from "../address.ts";
@@ -25,6 +26,8 @@ export function createUsage({ addresses, reader, caughtUp }: Dependencies) {
         hint: `Send one of ${DURATIONS.join(", ")}`,
       });
     }
+    // The buckets do not depend on it: they keep the length with which they were written.
+    if (query.timeZone !== undefined) checkedTimeZone(query.timeZone);
     const { urn } = addresses.readable(query.resource);
     await caughtUp();
     const events = await reader.list(

@@ -1,5 +1,6 @@
 /** Ingestion sources, as entities of the catalog; the service does not run them. */
 import { randomUUID } from "node:crypto";
+import { checkedTimeZone } from "../../core/query/time-zone.ts";
 import { jsonObject } from "../../lib/json.ts";
 import type { Viewer } from "../context.ts";
 import type { LoadedEntity } from "../entity-loader.ts";
@@ -107,7 +108,7 @@ async function latestSuccessfulExecution(source: Source, _: never, viewer: Viewe
 interface SourceInput {
   readonly name: string;
   readonly type: string;
-  readonly schedule?: Maybe<object>;
+  readonly schedule?: Maybe<{ readonly timezone: string }>;
   readonly source?: Maybe<object>;
   readonly config: Readonly<Record<string, unknown>> & {
     readonly extraArgs?: Maybe<readonly { key: string; value?: Maybe<string> }[]>;
@@ -116,6 +117,7 @@ interface SourceInput {
 
 async function put(urn: string, input: SourceInput, viewer: Viewer) {
   const { name, type, schedule, source, config } = input;
+  if (schedule) checkedTimeZone(schedule.timezone, "schedule.timezone");
   const given = Object.entries(config).filter(([, value]) => value !== null);
   const extraArgs = (config.extraArgs ?? []).map(({ key, value }) => [key, value ?? ""]);
   const value = {

@@ -1,6 +1,6 @@
 /** Usage, profiles and operations of datasets and dashboards, from their timeseries. */
 import type { Privilege } from "../../../auth/policies/privileges.ts";
-import { CatalogError } from "../../../core/errors.ts";
+import { checkedTimeZone } from "../../../core/query/time-zone.ts";
 import { dayMs, startOfDayIn } from "../../../lib/calendar.ts";
 import { type JsonObject, jsonObject } from "../../../lib/json.ts";
 import type { Resolver, Viewer } from "../../context.ts";
@@ -36,6 +36,7 @@ async function datasetProfiles({ urn }: EntitySource, range: TimeRange, viewer: 
 interface UsageInput {
   readonly range?: Maybe<string>;
   readonly startTimeMillis?: Maybe<number>;
+  readonly timeZone?: Maybe<string>;
 }
 
 interface UserCount {
@@ -63,6 +64,8 @@ const usageOf = (urn: string, startTime: number, { catalog, loader }: Viewer): P
   );
 
 async function usageStats({ urn }: EntitySource, asked: UsageInput, viewer: Viewer) {
+  // The buckets do not depend on it.
+  if (asked.timeZone) checkedTimeZone(asked.timeZone);
   if (!(await mayView("VIEW_DATASET_USAGE", urn, viewer))) return null;
   return usageOf(urn, asked.startTimeMillis ?? startOf(asked.range, viewer.now()), viewer);
 }
@@ -120,23 +123,12 @@ interface OperationsInput {
   readonly timeZone?: Maybe<string>;
 }
 
-/** startOfDayIn, but throws `malformed` for an unknown time zone. */
-function daysIn(timeZone: string): (time: number) => number {
-  try {
-    return startOfDayIn(timeZone);
-  } catch {
-    throw new CatalogError("malformed", `timeZone is "${timeZone.slice(0, 120)}"`, {
-      hint: "Send a time zone of the IANA database, such as Europe/Berlin",
-    });
-  }
-}
-
 async function operationsStats(
   { urn }: EntitySource,
   { input }: { input?: Maybe<OperationsInput> },
   viewer: Viewer,
 ) {
-  const startOfDay = daysIn(input?.timeZone ?? "UTC");
+  const startOfDay = startOfDayIn(checkedTimeZone(input?.timeZone ?? "UTC"));
   if (!(await mayView("VIEW_DATASET_OPERATIONS", urn, viewer))) return {};
   const startTimeMillis = startOf(input?.range, viewer.now());
   const of = { urn, entity: "dataset", aspect: "operation" };

@@ -48,7 +48,7 @@ const batchIngest: Endpoint = {
 const queryErrors = [
   {
     code: "malformed",
-    when: "a parameter is missing or of the wrong type, or the urn does not parse",
+    when: "a parameter is missing or of the wrong type, the time zone is unknown, or the urn does not parse",
   },
 ] as const;
 
@@ -70,7 +70,8 @@ const query: Endpoint = {
     },
     timeZone: {
       type: "string",
-      description: "Accepted and ignored: buckets keep the length with which they were written",
+      description:
+        "A time zone of the IANA database. Buckets keep the length with which they were written",
     },
   }),
   response: valueSchema(schemas.usageResult),
@@ -103,18 +104,20 @@ const queryRange: Endpoint = {
     },
     timeZone: {
       type: "string",
-      description: "Accepted and ignored: buckets keep the length with which they were written",
+      description:
+        "A time zone of the IANA database. Buckets keep the length with which they were written",
     },
   }),
   response: valueSchema(schemas.usageResult),
   reads: "timeseries",
   errors: queryErrors,
   async handle(request, { catalog, now }) {
-    const { resource, duration, rangeFromEnd, startTime } = request.body as {
+    const { resource, duration, rangeFromEnd, startTime, timeZone } = request.body as {
       resource: string;
       duration: string;
       rangeFromEnd: string;
       startTime?: number;
+      timeZone?: string;
     };
     const endTime = now();
     return valueResponse(
@@ -123,6 +126,7 @@ const queryRange: Endpoint = {
         duration,
         startTime: startTime ?? startOfUsageRange(rangeFromEnd, endTime),
         endTime,
+        timeZone,
       }),
     );
   },
