@@ -140,8 +140,8 @@ export function createRequestLimit(perSecond: number, now: () => number): Reques
   };
 }
 
-/** An IPv6 host can choose its address within a /64. */
-function networkOf(address: string): string {
+/** The address for limits per client. An IPv6 host can choose its address within a /64. */
+export function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes(".")) return address;
   const [head = "", tail = ""] = address.split("::");
   const heads = head.split(":").filter((group) => group !== "");

@@ -236,7 +236,7 @@ export const settings = {
   }),
   streamsPerUserMax: setting(wholeNumber("streams", 0, 10_000), "20", {
     about:
-      "Open change feeds of one user, or of one address without a user; one more is answered with 429; 0 for no limit of its own",
+      "Open change feeds of one user, or of one address without a token; one more is answered with 429; 0 for no limit of its own",
     commands: server,
   }),
   onModelChange: setting(choice("what", ["rebuild", "refuse"]), "rebuild", {

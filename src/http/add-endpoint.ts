@@ -2,6 +2,7 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { AuditTrail } from "../auth/audit.ts";
+import { networkOf } from "../auth/rate-limits.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import { asError, attempt, type Done } from "./attempt.ts";
@@ -107,7 +108,9 @@ export function addEndpoint(app: FastifyInstance, endpoint: Endpoint, server: Se
         const body = succeed(ready);
         if (ready.stream === undefined || request.method === "HEAD") return body;
         state.streamed = true;
-        const name = apiRequest.caller.actor ?? request.socket.remoteAddress ?? "";
+        // Without a token anyone may name any actor.
+        const actor = state.subject === undefined ? undefined : apiRequest.caller.actor;
+        const name = actor ?? networkOf(request.socket.remoteAddress ?? "");
         return streams.send(ready.stream, reply, { name, ending: ending() });
       })();
     },

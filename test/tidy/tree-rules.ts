@@ -118,7 +118,7 @@ export const directions: Readonly<Record<string, readonly string[]>> = {
     "src/jobs/restore/restore-response.ts",
     "type src/auth/audit.ts",
     "type src/auth/sign-in/sign-in.ts",
-    "type src/auth/rate-limits.ts",
+    "src/auth/rate-limits.ts",
     "type src/auth/tokens/authentication.ts",
     "type src/auth/policies/authority.ts",
     "src/auth/policies/privileges.ts",

@@ -10,7 +10,7 @@ import type { StreamedBody } from "../schemas/endpoint.ts";
 
 /** The reader of a stream, and the controller that ends the stream. */
 interface StreamReader {
-  /** Urn of the user; without one, the address of the client. */
+  /** Urn of the authenticated user; without one, the address of the client. */
   readonly name: string;
   readonly ending: AbortController;
 }
@@ -27,7 +27,7 @@ export interface Streams {
 
 export interface StreamLimits {
   readonly atOnceMax: number;
-  /** Maximum number of open streams of one user; 0 for no limit. */
+  /** Maximum number of open streams of one reader; 0 for no limit. */
   readonly perUserMax: number;
   /** Maximum duration; a client that reconnects is authorized again. */
   readonly lifeMsMax: number;
