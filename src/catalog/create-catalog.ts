@@ -278,6 +278,7 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
     },
     ingestSnapshots: (snapshots, caller) => ingestion.ingest(proposalsOf(model, snapshots), caller),
     delete: createDelete({
+      log,
       model,
       addresses,
       states,

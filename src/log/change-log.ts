@@ -121,6 +121,12 @@ export interface ChangeLog {
   ): Promise<readonly LogRecord[]>;
 
   /**
+   * Rejects with `gone` if the stream was deleted for good: it is empty, and takes no appends. Absent if
+   * the store has no such streams.
+   */
+  rejectGone?(stream: StreamName): Promise<void>;
+
+  /**
    * The first records of several streams, at most `limit` of each, in the order of the names. Empty
    * for a stream that does not exist; undefined for streams that were not read because the result was
    * large enough, but never for the first one. Absent if it is no faster than readStream.

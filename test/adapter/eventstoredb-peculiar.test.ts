@@ -299,6 +299,9 @@ describe("a truncated stream", () => {
       expect(await readWholeStream(log, name)).toEqual([]);
       expect(await log.readStream(name, "end", { limit: 1, backward: true })).toEqual([]);
     }
+    await log.rejectGone?.("a");
+    await log.rejectGone?.("none");
+    await expect(log.rejectGone?.("b")).rejects.toMatchObject({ code: "gone" });
     expect(await log.append([entry("a", -1, "anew")])).toMatchObject([{ revision: 1 }]);
     await expect(log.append([entry("b", -1, "b1")])).rejects.toMatchObject({
       code: "gone",

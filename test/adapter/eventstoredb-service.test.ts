@@ -83,6 +83,14 @@ test("a write to a tombstoned stream is answered with 410, and the service stays
   const answer = await service.client.upsert(tag("one"), "tagProperties", { name: "changed" });
   expect(answer).toMatchObject({ status: 410, body: { code: "gone" } });
   expect(answer.headers.get("retry-after")).toBeNull();
+  const key = { entityType: "tag", entityUrn: tag("one"), changeType: "DELETE" };
+  for (const [path, body] of [
+    ["/entities?action=delete", { urn: tag("one") }],
+    ["/aspects?action=ingestProposal", { proposal: { ...key, aspectName: "tagKey" } }],
+  ] as const) {
+    const deleted = await service.client.call("POST", path, body);
+    expect(deleted, path).toMatchObject({ status: 410, body: { code: "gone" } });
+  }
   expect((await service.client.get("/health")).status).toBe(200);
   const other = await service.client.upsert(tag("two"), "tagProperties", { name: "two" });
   expect(other.status).toBe(200);

@@ -8,6 +8,7 @@ import { currentAspect } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import { entityStream, type StreamName, timeseriesStream } from "../../core/stream.ts";
+import type { ChangeLog } from "../../log/change-log.ts";
 import type { Entity, Model } from "../../model/model.ts";
 import type { TimeseriesReader } from "../../views/timeseries/timeseries-table.ts";
 import type { Address, Addresses } from "../address.ts";
@@ -17,6 +18,7 @@ import type { DeletedRows } from "./entity-lifetimes.ts";
 import type { Ingestion } from "./ingest.ts";
 
 interface Dependencies {
+  readonly log: Pick<ChangeLog, "rejectGone">;
   readonly model: Model;
   readonly addresses: Addresses;
   readonly states: EntityCache;
@@ -68,6 +70,7 @@ export function createDelete(dependencies: Dependencies): Catalog["delete"] {
     const exists = state !== undefined && currentAspect(state, entity.keyAspect) !== undefined;
     const rows = exists ? await dependencies.countValues(state) : 0;
     const counted = { urn, rows, timeseriesRows, position: undefined };
+    if (!exists) await dependencies.log.rejectGone?.(stream);
     if (request.dryRun) return counted;
     if (!exists) {
       // The same request may have completed meanwhile.

@@ -241,11 +241,15 @@ export function createIngestion(dependencies: Dependencies): Ingestion {
     }
   }
 
-  /** True if another process has written to the entity since it was read. */
+  /**
+   * True if another process has written to the entity since it was read. Throws `gone` if it was deleted
+   * from the log for good.
+   */
   async function isOutdated({ urn, state }: Entry): Promise<boolean> {
     if (!dependencies.sharedLog) return false;
     const options = { limit: 1, backward: true };
     const [last] = await log.readStream(entityStream(urn), "end", options);
+    if (last === undefined) await log.rejectGone?.(entityStream(urn));
     return last !== undefined && last.revision !== state?.revision;
   }
 

@@ -74,6 +74,10 @@ export const isNoStream = (error: unknown): boolean => {
   return known instanceof StreamNotFoundError || known instanceof StreamDeletedError;
 };
 
+/** True for a stream that was deleted for good. */
+export const isStreamDeleted = (error: unknown): boolean =>
+  asCommandError(error) instanceof StreamDeletedError;
+
 /** `hosts`: the hosts of the address, without credentials. */
 export function translated(error: unknown, hosts: string): CatalogError | WrongRevision {
   if (error instanceof CatalogError || error instanceof WrongRevision) return error;

@@ -18,9 +18,10 @@ import { openStreamNames, type StreamNames } from "../sqlite/stream-names.ts";
 import { type AppendSession, openAppendSession } from "./append-session.ts";
 import { createAppender } from "./appender.ts";
 import { type Connection, openConnection } from "./connection.ts";
+import { streamDeleted } from "./errors.ts";
 import { identityStream, identityType, serverName } from "./events.ts";
 import { createLogReader } from "./log-reader.ts";
-import { ONE, type Page, readStreamPage } from "./reads.ts";
+import { isTombstoned, ONE, type Page, readStreamPage } from "./reads.ts";
 import { followLog } from "./tail.ts";
 
 export interface EventStoreChangeLogOptions {
@@ -166,6 +167,14 @@ export async function openEventStoreChangeLog(
       checkPlace(from, readOptions.limit, 0);
       if (readOptions.backward) return reader.readBackward(from, readOptions.limit);
       return from === "end" ? [] : reader.readForward(from, readOptions);
+    },
+
+    async rejectGone(stream) {
+      checkOpen();
+      const name = serverName(prefix, stream);
+      if (await connection.retrying(() => isTombstoned(connection, name))) {
+        throw streamDeleted(stream, hosts);
+      }
     },
 
     async readStream(stream, from, readOptions) {

@@ -8,7 +8,7 @@ import streams, {
   type ReadResp,
 } from "@eventstore/db-client/generated/streams_pb.js";
 import { type Connection, nothing, streamIdentifier, uuidText } from "./connection.ts";
-import { isNoStream } from "./errors.ts";
+import { isNoStream, isStreamDeleted } from "./errors.ts";
 
 /** A stored event. */
 export interface RawEvent {
@@ -74,6 +74,27 @@ export async function readStreamPage(
   from: number | "end",
   options: PageOptions,
 ): Promise<Page> {
+  try {
+    return await readPage(connection, streamRequest(name, from), options);
+  } catch (error) {
+    if (isNoStream(error)) return { events: [], ended: true };
+    throw error;
+  }
+}
+
+/** True for a stream that was deleted for good. */
+export async function isTombstoned(connection: Connection, name: string): Promise<boolean> {
+  try {
+    await readPage(connection, streamRequest(name, "end"), { ...ONE, backward: true });
+    return false;
+  } catch (error) {
+    if (isStreamDeleted(error)) return true;
+    if (isNoStream(error)) return false;
+    throw error;
+  }
+}
+
+function streamRequest(name: string, from: number | "end"): streams.ReadReq.Options {
   const stream = new streams.ReadReq.Options.StreamOptions();
   stream.setStreamIdentifier(streamIdentifier(name));
   if (from === "end") stream.setEnd(nothing());
@@ -81,12 +102,7 @@ export async function readStreamPage(
   const request = new streams.ReadReq.Options();
   request.setStream(stream);
   request.setNoFilter(nothing());
-  try {
-    return await readPage(connection, request, options);
-  } catch (error) {
-    if (isNoStream(error)) return { events: [], ended: true };
-    throw error;
-  }
+  return request;
 }
 
 /** Request for a subscription to events that are appended from now on. */
