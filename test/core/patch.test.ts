@@ -585,9 +585,23 @@ describe("a patch that cannot be applied is rejected:", () => {
   const current = { name: "t", list: ["a"], tags: [{ tag: A }] };
   test.each<[string, Operation[], string]>([
     ["a field of a text", [add("/name/first", 1)], '"/name" has no fields'],
-    ["an index out of range", [add("/list/5", 1)], "no place 5"],
+    [
+      "an index out of range",
+      [add("/list/5", 1)],
+      '"/list" has 1 member, none at index "5". Use the index 0 to 1, or "-" to add',
+    ],
+    [
+      "a replacement at an index out of range",
+      [replace("/list/2", 1)],
+      '"/list" has 1 member, none at index "2". Use the index 0 to 1, or "-"',
+    ],
+    [
+      "a path through an index out of range",
+      [add("/list/3/name", 1)],
+      '"/list" has 1 member, none at index "3". Use the index 0',
+    ],
     ["a member without an index", [add("/list/b", 1)], '"b" is not an index'],
-    ["a removal without an index", [remove("/list/a")], '"a" is not an index'],
+    ["a removal without an index", [remove("/list/a")], '"a" is not an index of "/list"'],
     ["a failed test", [{ op: "test", path: "/name", value: "u" }], 'there is "t", not "u"'],
     [
       "a test of an absent value",

@@ -161,8 +161,11 @@ export function createPatchDocument(
       const name = segments[i] ?? "";
       const rest = segments.slice(i + 1);
       if (Array.isArray(holder)) {
-        if (rest.length === 0) return elementTarget(holder, name);
-        holder = holder[indexIn(holder, name)];
+        const list = `/${segments.slice(0, i).join("/")}`;
+        if (rest.length === 0) return elementTarget(holder, name, list);
+        const index = indexIn(holder, name, list);
+        if (createMissing && index >= holder.length) throw noSuchIndex(holder, name, list);
+        holder = holder[index];
       } else if (jsonObject(holder)) {
         path = path === "" ? name : `${path}/${name}`;
         const rule = rules.get(path);
@@ -254,14 +257,10 @@ function membersTarget(members: Members, rule: ArrayRule, keys: readonly string[
   };
 }
 
-function elementTarget(array: unknown[], segment: string): PatchTarget {
-  const index = indexIn(array, segment);
+function elementTarget(array: unknown[], segment: string, list: string): PatchTarget {
+  const index = indexIn(array, segment, list);
   const insert = (value: unknown) => {
-    if (index > array.length) {
-      throw new CatalogError("invalid", `the list has ${array.length} members, no place ${index}`, {
-        hint: 'Use "-" to add a member at the end',
-      });
-    }
+    if (index > array.length) throw noSuchIndex(array, segment, list, { isAdded: true });
     array.splice(index, 0, value);
   };
   return {
@@ -277,10 +276,28 @@ function elementTarget(array: unknown[], segment: string): PatchTarget {
   };
 }
 
-function indexIn(array: readonly unknown[], segment: string): number {
+/** `isAdded`: the index may also be that after the last member. */
+function noSuchIndex(
+  array: readonly unknown[],
+  segment: string,
+  list: string,
+  { isAdded = false } = {},
+): CatalogError {
+  const { length } = array;
+  const last = isAdded ? length : length - 1;
+  const indexes = last > 0 ? `0 to ${last}` : "0";
+  const allowed = last < 0 ? "Add a member to it first" : `Use the index ${indexes}`;
+  return new CatalogError(
+    "invalid",
+    `"${list}" has ${length} member${length === 1 ? "" : "s"}, none at index "${segment}"`,
+    { hint: isAdded ? `${allowed}, or "-" to add a member at the end` : allowed },
+  );
+}
+
+function indexIn(array: readonly unknown[], segment: string, list: string): number {
   if (segment === "-") return array.length;
   if (INDEX.test(segment)) return Number(segment);
-  throw new CatalogError("invalid", `"${segment}" is not an index of the list`, {
+  throw new CatalogError("invalid", `"${segment}" is not an index of "${list}"`, {
     hint: 'Use a number or "-", or name the keys of its members in arrayPrimaryKeys ([] for plain texts)',
   });
 }
