@@ -1,6 +1,7 @@
 /**
- * Rules for links. A page link is shown as a link or picture: http or https, or a relative address. So a
- * browser runs no script (`javascript:`) and opens no page (`data:`) of the author of the metadata.
+ * Rules for links. A page link is shown as a link, frame or picture. It may have any scheme with which a
+ * browser runs no script and opens no page of the author of the metadata: sources have links such as
+ * `s3://bucket/key`, and a picture may be `data:image/png`.
  *
  * Preview services also fetch the links of institutionalMemory and the pictures of people: these have a
  * scheme, http, https, ftp or mailto, and no address of a private network, because a service that fetches
@@ -12,7 +13,7 @@ import type { JsonObject } from "../../lib/json.ts";
 import { shortened } from "../../lib/shortened.ts";
 import { CatalogError } from "../errors.ts";
 
-const PAGE_SCHEMES: readonly string[] = ["http:", "https:"];
+const SCRIPT_SCHEMES: readonly string[] = ["javascript:", "vbscript:", "data:"];
 const FETCHED_SCHEMES: readonly string[] = ["http:", "https:", "ftp:", "mailto:"];
 
 /** A picture may be an asset of the web app: `assets/platforms/default_avatar.png`. */
@@ -106,17 +107,16 @@ interface Fault {
   readonly hint: string;
 }
 
-/** True if browsers open it over http or https, or not at all. */
-export const isPageLink = (url: string): boolean => faultOfPageLink(url) === undefined;
-
 /** A relative address gets the scheme of the page. */
 const PAGE = "https://page.invalid/";
 
 /** Uses the URL parser of browsers, so that it finds the same scheme. */
 function faultOfPageLink(url: string): Fault | undefined {
   if (!URL.canParse(url, PAGE)) return undefined;
-  const { protocol } = new URL(url, PAGE);
-  return PAGE_SCHEMES.includes(protocol) ? undefined : faultOfScheme(protocol, "http or https");
+  const { protocol, pathname } = new URL(url, PAGE);
+  if (!SCRIPT_SCHEMES.includes(protocol)) return undefined;
+  const isPicture = protocol === "data:" && pathname.startsWith("image/");
+  return isPicture ? undefined : faultOfScheme(protocol, "http or https");
 }
 
 const faultOfScheme = (protocol: string, allowed: string): Fault => ({

@@ -1,5 +1,4 @@
 /** Facets of jobs. */
-import { isPageLink } from "../../core/rules/link-rules.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Contribution, WholeAspect } from "../contribution.ts";
 import { type FacetOwner, type FacetTable, facet, object, text } from "./facet-table.ts";
@@ -57,20 +56,16 @@ export const jobFacets: FacetTable = new Map([
   facet<JsonObject & { url: string }>(
     "sourceCodeLocation",
     object({ type: text, url: text }),
-    ({ url, ...location }, owner) => {
-      // Such as the address of a repository for ssh.
-      if (!isPageLink(url)) return flattened(owner, "sourceCodeLocation", { url, ...location });
-      return [
-        {
-          kind: "latest",
-          urn: owner.urn,
-          aspect: owner.properties,
-          field: "externalUrl",
-          value: url,
-        },
-        ...flattened(owner, "sourceCodeLocation", location),
-      ];
-    },
+    ({ url, ...location }, owner) => [
+      {
+        kind: "latest",
+        urn: owner.urn,
+        aspect: owner.properties,
+        field: "externalUrl",
+        value: url,
+      },
+      ...flattened(owner, "sourceCodeLocation", location),
+    ],
   ),
   facet<JobType>(
     "jobType",
