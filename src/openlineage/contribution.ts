@@ -18,6 +18,13 @@ export interface LatestField extends Target {
   readonly value: unknown;
 }
 
+export const latest = (
+  urn: string,
+  aspect: string,
+  field: string,
+  value: unknown,
+): LatestField => ({ kind: "latest", urn, aspect, field, value });
+
 /** A field with a stamp. The stamp of the earliest event time counts. */
 export interface EarliestField extends Target {
   readonly kind: "earliest";

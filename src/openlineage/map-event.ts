@@ -6,7 +6,7 @@ import { CatalogError } from "../core/errors.ts";
 import { parseTime } from "../lib/calendar.ts";
 import type { JsonObject } from "../lib/json.ts";
 import { shortened } from "../lib/shortened.ts";
-import type { Contribution } from "./contribution.ts";
+import { type Contribution, latest } from "./contribution.ts";
 import type { Dataset, EventType, Facets, OpenLineageEvent } from "./event.ts";
 import { datasetFacets } from "./facets/dataset-facets.ts";
 import type { EventContext, FacetOwner, FacetTable } from "./facets/facet-table.ts";
@@ -130,13 +130,6 @@ function jobContributions(context: EventContext): readonly Contribution[] {
   const flow = flowOf(name);
   const orchestrator = ORCHESTRATOR.exec(flowUrn)?.[1] ?? "";
   const display = name.length > flow.length + 1 ? name.slice(flow.length + 1) : name;
-  const latest = (of: string, aspect: string, field: string, value: unknown): Contribution => ({
-    kind: "latest",
-    urn: of,
-    aspect,
-    field,
-    value,
-  });
   return [
     latest(flowUrn, "dataFlowInfo", "name", flow),
     latest(urn, "dataJobInfo", "name", display),
@@ -173,15 +166,9 @@ function runContributions(context: EventContext): readonly Contribution[] {
   const { eventType } = event;
   const state = eventType && runStates.get(eventType);
   return [
-    { kind: "latest", urn, aspect, field: "name", value: runId },
+    latest(urn, aspect, "name", runId),
     { kind: "earliest", urn, aspect, field: "created", value: stamp },
-    {
-      kind: "latest",
-      urn,
-      aspect: "dataProcessInstanceRelationships",
-      field: "parentTemplate",
-      value: job.urn,
-    },
+    latest(urn, "dataProcessInstanceRelationships", "parentTemplate", job.urn),
     ...(state === undefined
       ? []
       : [

@@ -1,33 +1,25 @@
 /** Facets of datasets that describe them. */
 import { createHash } from "node:crypto";
-import type { JsonObject } from "../../lib/json.ts";
-import type { Contribution } from "../contribution.ts";
+import { type Contribution, latest } from "../contribution.ts";
 import type { DatasetName, JobName, Symlinks } from "../event.ts";
 import { platformName } from "../names.ts";
 import {
   type EventContext,
   type FacetOwner,
+  type FacetSchema,
   type FacetTable,
   facet,
   listOf,
   mapOf,
   object,
   text,
+  type ValueOf,
 } from "./facet-table.ts";
 import { columnLineage, datasetLineage } from "./lineage-facets.ts";
 import { operation } from "./operations.ts";
 import { flattened, properties } from "./properties.ts";
 import { schema } from "./schema-facet.ts";
-import { documentation, ownership, tags } from "./shared-facets.ts";
-
-const subTypeItem = (urn: string, item: string): Contribution => ({
-  kind: "item",
-  urn,
-  aspect: "subTypes",
-  field: "typeNames",
-  item,
-  keyOf: String,
-});
+import { documentation, ownership, subTypeItem, tags } from "./shared-facets.ts";
 
 /** A table and the files that it is stored in are siblings. */
 function siblings(
@@ -46,31 +38,21 @@ function siblings(
     field: "siblings",
     value,
   });
-  const primary = (of: string, value: boolean): Contribution => ({
-    kind: "latest",
-    urn: of,
-    aspect: "siblings",
-    field: "primary",
-    value,
-  });
   return [
-    ...[sibling(urn, files), primary(urn, true)],
-    ...[sibling(files, urn), primary(files, false)],
+    ...[sibling(urn, files), latest(urn, "siblings", "primary", true)],
+    ...[sibling(files, urn), latest(files, "siblings", "primary", false)],
     { kind: "exists", urn: files },
   ];
 }
 
-interface Level {
-  readonly type: string;
-  readonly name: string;
-}
+const hierarchy = object({ hierarchy: listOf(object({ type: text, name: text })) });
 
 /**
  * Containers from the outermost level to the dataset. The ids are those of DataHub's connectors: a hash of
  * the platform and the names down to the level.
  */
 function containers(
-  { hierarchy }: { readonly hierarchy: readonly Level[] },
+  { hierarchy: all }: ValueOf<typeof hierarchy>,
   { urn, dataset }: FacetOwner,
   { urns }: EventContext,
 ): readonly Contribution[] {
@@ -78,16 +60,9 @@ function containers(
   const { platform } = platformName(dataset);
   const key = new Map([["platform", platform]]);
   // The last level may be the dataset itself.
-  const levels = hierarchy.filter(({ type }) => !DATASET_LEVELS.test(type));
+  const levels = all.filter(({ type }) => !DATASET_LEVELS.test(type));
   const contributions: Contribution[] = [];
   let parent: string | undefined;
-  const latest = (of: string, aspect: string, field: string, value: unknown): Contribution => ({
-    kind: "latest",
-    urn: of,
-    aspect,
-    field,
-    value,
-  });
   for (const { type, name } of levels) {
     key.set(type.toLowerCase(), name);
     const sorted = [...key].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -128,12 +103,12 @@ export const datasetFacets: FacetTable = new Map([
   documentation,
   ownership,
   tags,
-  facet<Symlinks>(
+  facet(
     "symlinks",
     object({ "identifiers?": listOf(object({ namespace: text, name: text, type: text })) }),
     siblings,
   ),
-  facet<{ datasetType: string; subType?: string }>(
+  facet(
     "datasetType",
     object({ datasetType: text, "subType?": text }),
     ({ datasetType, subType }, { urn }) =>
@@ -141,43 +116,30 @@ export const datasetFacets: FacetTable = new Map([
         subTypeItem(urn, item),
       ),
   ),
-  facet<{ datasetVersion: string }>(
-    "version",
-    object({ datasetVersion: text }),
-    ({ datasetVersion }, owner) => properties(owner, { datasetVersion }),
+  facet("version", object({ datasetVersion: text }), ({ datasetVersion }, owner) =>
+    properties(owner, { datasetVersion }),
   ),
-  facet<{ storageLayer: string; fileFormat?: string }>(
+  facet(
     "storage",
     object({ storageLayer: text, "fileFormat?": text }),
     ({ storageLayer, fileFormat }, owner) => properties(owner, { storageLayer, fileFormat }),
   ),
-  facet<JsonObject>(
+  facet(
     "catalog",
     object({
-      framework: text,
-      type: text,
-      name: text,
-      "metadataUri?": text,
-      "warehouseUri?": text,
-      "source?": text,
-      "catalogProperties?": mapOf(text),
+      ...{ framework: text, type: text, name: text, "metadataUri?": text, "warehouseUri?": text },
+      ...{ "source?": text, "catalogProperties?": mapOf(text) },
     }),
     (value, owner) => flattened(owner, "catalog", value),
   ),
-  facet<{ name?: string; uri?: string }>(
-    "dataSource",
-    object({ "name?": text, "uri?": text }),
-    ({ name, uri }, owner) => properties(owner, { dataSourceName: name, dataSourceUri: uri }),
+  facet("dataSource", object({ "name?": text, "uri?": text }), ({ name, uri }, owner) =>
+    properties(owner, { dataSourceName: name, dataSourceUri: uri }),
   ),
-  facet<{ hierarchy: readonly Level[] }>(
-    "hierarchy",
-    object({ hierarchy: listOf(object({ type: text, name: text })) }),
-    containers,
-  ),
-  facet<{ lifecycleStateChange: string; previousIdentifier?: DatasetName }>(
+  facet("hierarchy", hierarchy, containers),
+  facet(
     "lifecycleStateChange",
     object({
-      lifecycleStateChange: { enum: [...lifecycleOperations.keys()] },
+      lifecycleStateChange: { enum: [...lifecycleOperations.keys()] } as FacetSchema<string>,
       "previousIdentifier?": object({ name: text, namespace: text }),
     }),
     ({ lifecycleStateChange, previousIdentifier }, owner, context) => [

@@ -4,7 +4,15 @@ import type { Contribution, Stamp } from "../contribution.ts";
 import type { Dataset, LineageJob, LineageRun, OpenLineageEvent } from "../event.ts";
 import type { Urns } from "../names.ts";
 
-export type FacetSchema = Readonly<Record<string, unknown>>;
+declare const VALUE: unique symbol;
+
+/** The JSON Schema of a type of values. */
+export type FacetSchema<Value = unknown> = Readonly<Record<string, unknown>> & {
+  readonly [VALUE]?: Value;
+};
+
+/** The type of the values that a schema describes. */
+export type ValueOf<Schema> = Schema extends FacetSchema<infer Value> ? Value : never;
 
 /** An event, with the urns of its job and run. */
 export interface EventContext {
@@ -40,25 +48,36 @@ export type FacetTable = ReadonlyMap<string, FacetRule<JsonObject>>;
 /** An entry of a table: the facet's type is that of its schema. */
 export const facet = <Facet>(
   key: string,
-  schema: FacetSchema,
+  schema: FacetSchema<Facet>,
   contributes: FacetRule<Facet>["contributes"],
 ): readonly [string, FacetRule<JsonObject>] => [
   key,
   { schema, contributes } as unknown as FacetRule<JsonObject>,
 ];
 
-export const text: FacetSchema = { type: "string" };
-export const integer: FacetSchema = { type: "integer" };
-export const number: FacetSchema = { type: "number" };
-export const boolean: FacetSchema = { type: "boolean" };
-export const listOf = (items: FacetSchema): FacetSchema => ({ type: "array", items });
-export const mapOf = (additionalProperties: FacetSchema): FacetSchema => ({
-  type: "object",
-  additionalProperties,
+export const text: FacetSchema<string> = { type: "string" };
+export const nonEmptyText: FacetSchema<string> = { type: "string", minLength: 1 };
+export const integer: FacetSchema<number> = { type: "integer" };
+export const number: FacetSchema<number> = { type: "number" };
+export const boolean: FacetSchema<boolean> = { type: "boolean" };
+export const anyObject: FacetSchema<JsonObject> = { type: "object" };
+export const listOf = <Item>(items: FacetSchema<Item>): FacetSchema<readonly Item[]> => ({
+  ...{ type: "array", items },
 });
+export const mapOf = <Item>(
+  additionalProperties: FacetSchema<Item>,
+): FacetSchema<Readonly<Record<string, Item>>> => ({ type: "object", additionalProperties });
+
+type Members = Readonly<Record<string, FacetSchema>>;
+
+type ObjectOf<All extends Members> = {
+  readonly [Name in keyof All as Name extends `${string}?` ? never : Name]: ValueOf<All[Name]>;
+} & {
+  readonly [Name in keyof All as Name extends `${infer Own}?` ? Own : never]?: ValueOf<All[Name]>;
+};
 
 /** The schema of an object. Names of optional members end with `?`. Other members are not checked. */
-export function object(members: Readonly<Record<string, FacetSchema>>): FacetSchema {
+export function object<All extends Members>(members: All): FacetSchema<ObjectOf<All>> {
   const names = Object.entries(members);
   return {
     type: "object",

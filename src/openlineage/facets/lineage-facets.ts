@@ -9,6 +9,7 @@ import {
   mapOf,
   object,
   text,
+  type ValueOf,
 } from "./facet-table.ts";
 import {
   datasetEdges,
@@ -18,23 +19,14 @@ import {
   upstreamRun,
 } from "./lineage-edges.ts";
 
-interface Transformation {
-  readonly type: string;
-  readonly subtype?: string;
-}
-
-interface InputField extends DatasetName {
-  readonly field: string;
-  readonly transformations?: readonly Transformation[];
-}
-
-const transformations = listOf(object({ type: text, "subtype?": text }));
+const transformation = object({ type: text, "subtype?": text });
+type Transformation = ValueOf<typeof transformation>;
+const transformations = listOf(transformation);
 const inputField = object({
-  namespace: text,
-  name: text,
-  field: text,
+  ...{ namespace: text, name: text, field: text },
   "transformations?": transformations,
 });
+type InputField = ValueOf<typeof inputField>;
 
 /** Such as `DIRECT:IDENTITY`. */
 const operationOf = ({ type, subtype }: Transformation): string =>
@@ -71,12 +63,7 @@ const dependsOn = (
       : datasetEdges(input, "input", context),
   );
 
-interface ColumnLineage {
-  readonly fields?: Readonly<Record<string, { readonly inputFields: readonly InputField[] }>>;
-  readonly dataset?: readonly InputField[];
-}
-
-export const columnLineage = facet<ColumnLineage>(
+export const columnLineage = facet(
   "columnLineage",
   object({
     "fields?": mapOf(object({ inputFields: listOf(inputField) })),
@@ -111,11 +98,6 @@ type Input =
     })
   | (Partial<JobName> & { readonly type: "JOB"; readonly runId?: string });
 
-interface Sources {
-  readonly inputs?: readonly Input[];
-  readonly fields?: Readonly<Record<string, { readonly inputs: readonly Input[] }>>;
-}
-
 const input = {
   type: "object",
   required: ["type"],
@@ -131,10 +113,9 @@ const input = {
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema.
   then: { required: ["namespace", "name"] },
 };
-const sources = {
-  "inputs?": listOf(input),
-  "fields?": mapOf(object({ inputs: listOf(input) })),
-};
+const inputs = listOf<Input>(input);
+const sources = object({ "inputs?": inputs, "fields?": mapOf(object({ inputs })) });
+type Sources = ValueOf<typeof sources>;
 
 /** The named job; undefined for a source that means the job of the event. */
 const jobOf = ({ namespace, name }: Partial<JobName>): JobName | undefined =>
@@ -143,17 +124,17 @@ const jobOf = ({ namespace, name }: Partial<JobName>): JobName | undefined =>
 function fromSources(
   owner: FacetOwner,
   target: DatasetName,
-  { inputs = [], fields = {} }: Sources,
+  { inputs: own = [], fields = {} }: Sources,
   context: EventContext,
 ): readonly Contribution[] {
   const columns = Object.entries(fields);
-  const all = [...inputs, ...columns.flatMap(([, column]) => column.inputs)];
+  const all = [...own, ...columns.flatMap(([, column]) => column.inputs)];
   const dataset = context.urns.dataset(target);
   return [
     ...dependsOn(owner, distinct(all.filter((one) => one.type === "DATASET")), context),
     ...all.flatMap((one) => (one.type === "JOB" ? fromJob(one, dataset, context) : [])),
-    ...columns.flatMap(([column, { inputs: own }]) => {
-      const named = own.flatMap((one) =>
+    ...columns.flatMap(([column, { inputs: ofColumn }]) => {
+      const named = ofColumn.flatMap((one) =>
         one.type === "DATASET" && one.field !== undefined ? [{ ...one, field: one.field }] : [],
       );
       return columnEdge(owner, context.urns.column(target, column), named, context);
@@ -181,7 +162,7 @@ function fromJob(
 }
 
 /** The facet `lineage` of a dataset, which is the target. */
-export const datasetLineage = facet<Sources>("lineage", object(sources), (facet, owner, context) =>
+export const datasetLineage = facet("lineage", sources, (facet, owner, context) =>
   fromSources(owner, owner.dataset ?? { namespace: "", name: "" }, facet, context),
 );
 
@@ -190,16 +171,12 @@ type Entry =
   | (Partial<JobName> & { readonly type: "JOB"; readonly inputs?: readonly Input[] });
 
 /** The facet `lineage` of a job; its entries are the targets. */
-export const jobLineage = facet<{ entries: readonly Entry[] }>(
+export const jobLineage = facet(
   "lineage",
   object({
-    entries: listOf({
+    entries: listOf<Entry>({
       ...input,
-      properties: {
-        ...input.properties,
-        inputs: listOf(input),
-        fields: mapOf(object({ inputs: listOf(input) })),
-      },
+      properties: { ...input.properties, ...(sources.properties as object) },
     }),
   }),
   ({ entries }, owner, context) =>

@@ -1,8 +1,9 @@
 /** Facets of the inputs and outputs of a run: statistics, data quality and subsets. */
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../../lib/json.ts";
-import type { Contribution } from "../contribution.ts";
+import { type Contribution, latest } from "../contribution.ts";
 import {
+  anyObject,
   boolean,
   type EventContext,
   type FacetOwner,
@@ -14,62 +15,36 @@ import {
   number,
   object,
   text,
+  type ValueOf,
 } from "./facet-table.ts";
 import { operation } from "./operations.ts";
 import { flattened, properties } from "./properties.ts";
 
-interface Statistics {
-  readonly rowCount?: number;
-  readonly size?: number;
-  readonly fileCount?: number;
-}
 const statistics = object({ "rowCount?": integer, "size?": integer, "fileCount?": integer });
+type Statistics = ValueOf<typeof statistics>;
 
 const sizes = ({ size, fileCount }: Statistics): Readonly<Record<string, string>> => ({
   ...(size !== undefined && { size: String(size) }),
   ...(fileCount !== undefined && { fileCount: String(fileCount) }),
 });
 
-interface ColumnMetrics {
-  readonly nullCount?: number;
-  readonly distinctCount?: number;
-  readonly sum?: number;
-  readonly count?: number;
-  readonly min?: number;
-  readonly max?: number;
-  readonly quantiles?: Readonly<Record<string, number>>;
-}
-
-interface Metrics {
-  readonly rowCount?: number;
-  readonly bytes?: number;
-  readonly fileCount?: number;
-  readonly lastUpdated?: string;
-  readonly columnMetrics?: Readonly<Record<string, ColumnMetrics>>;
-}
+const columnMetrics = object({
+  ...{ "nullCount?": integer, "distinctCount?": integer, "count?": number },
+  ...{ "sum?": number, "min?": number, "max?": number, "quantiles?": mapOf(number) },
+});
 
 const metrics = object({
-  "rowCount?": integer,
-  "bytes?": integer,
-  "fileCount?": integer,
-  "lastUpdated?": text,
-  "columnMetrics?": mapOf(
-    object({
-      "nullCount?": integer,
-      "distinctCount?": integer,
-      "sum?": number,
-      "count?": number,
-      "min?": number,
-      "max?": number,
-      "quantiles?": mapOf(number),
-    }),
-  ),
+  ...{ "rowCount?": integer, "bytes?": integer, "fileCount?": integer, "lastUpdated?": text },
+  "columnMetrics?": mapOf(columnMetrics),
 });
 
 const asText = (value: number | undefined): string | undefined =>
   value === undefined ? undefined : String(value);
 
-function fieldProfile([fieldPath, column]: readonly [string, ColumnMetrics]): JsonObject {
+function fieldProfile([fieldPath, column]: readonly [
+  string,
+  ValueOf<typeof columnMetrics>,
+]): JsonObject {
   const { nullCount, distinctCount, sum, count, min, max, quantiles } = column;
   const mean = sum !== undefined && count ? sum / count : undefined;
   return stated({
@@ -90,11 +65,17 @@ const stated = (members: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 
 function profile(
-  { rowCount, bytes, fileCount, lastUpdated, columnMetrics = {} }: Metrics,
+  {
+    rowCount,
+    bytes,
+    fileCount,
+    lastUpdated,
+    columnMetrics: byColumn = {},
+  }: ValueOf<typeof metrics>,
   owner: FacetOwner,
   { time, run }: EventContext,
 ): readonly Contribution[] {
-  const columns = Object.entries(columnMetrics).map(fieldProfile);
+  const columns = Object.entries(byColumn).map(fieldProfile);
   return [
     {
       kind: "event",
@@ -112,36 +93,10 @@ function profile(
   ];
 }
 
-interface Assertion {
-  readonly assertion: string;
-  readonly success: boolean;
-  readonly column?: string;
-  readonly severity?: string;
-  readonly name?: string;
-  readonly description?: string;
-  readonly expected?: string;
-  readonly actual?: string;
-  readonly content?: string;
-  readonly contentType?: string;
-  readonly params?: JsonObject;
-}
-
-const assertions = object({
-  assertions: listOf(
-    object({
-      assertion: text,
-      success: boolean,
-      "column?": text,
-      "severity?": text,
-      "name?": text,
-      "description?": text,
-      "expected?": text,
-      "actual?": text,
-      "content?": text,
-      "contentType?": text,
-      "params?": { type: "object" },
-    }),
-  ),
+const assertion = object({
+  ...{ assertion: text, success: boolean, "column?": text, "severity?": text, "name?": text },
+  ...{ "description?": text, "expected?": text, "actual?": text, "content?": text },
+  ...{ "contentType?": text, "params?": anyObject },
 });
 
 /**
@@ -149,22 +104,16 @@ const assertions = object({
  * entity.
  */
 function evaluated(
-  one: Assertion,
+  one: ValueOf<typeof assertion>,
   { urn: dataset, dataset: named }: FacetOwner,
   { urns, time, run }: EventContext,
 ): readonly Contribution[] {
-  const { assertion, success, column, severity, name, description, expected, actual } = one;
-  const id = JSON.stringify([dataset, column ?? null, assertion, name ?? null]);
+  const { assertion: type, success, column, severity, name, description, expected, actual } = one;
+  const id = JSON.stringify([dataset, column ?? null, type, name ?? null]);
   const urn = urns.of("assertion", createHash("md5").update(id).digest("hex"));
   const field =
     column !== undefined && named !== undefined ? urns.column(named, column) : undefined;
-  const latest = (member: string, value: unknown): Contribution => ({
-    kind: "latest",
-    urn,
-    aspect: "assertionInfo",
-    field: member,
-    value,
-  });
+  const info = (field: string, value: unknown) => latest(urn, "assertionInfo", field, value);
   const results = stated({
     severity,
     expected,
@@ -172,13 +121,10 @@ function evaluated(
     params: one.params && JSON.stringify(one.params),
   });
   return [
-    latest("type", "CUSTOM"),
-    latest(
-      "customAssertion",
-      stated({ type: assertion, entity: dataset, field, logic: one.content }),
-    ),
-    latest("source", { type: "EXTERNAL" }),
-    ...((description ?? name) === undefined ? [] : [latest("description", description ?? name)]),
+    info("type", "CUSTOM"),
+    info("customAssertion", stated({ type, entity: dataset, field, logic: one.content })),
+    info("source", { type: "EXTERNAL" }),
+    ...((description ?? name) === undefined ? [] : [info("description", description ?? name)]),
     {
       kind: "event",
       urn,
@@ -200,7 +146,7 @@ function evaluated(
 }
 
 /** A custom property of the run; without a run, of the job. */
-const subset = facet<JsonObject>("subset", { type: "object" }, (value, owner, context) => {
+const subset = facet("subset", anyObject, (value, owner, context) => {
   const { run, job, urns } = context;
   if (job === undefined) return flattened(owner, "subset", value);
   const at =
@@ -214,14 +160,14 @@ const subset = facet<JsonObject>("subset", { type: "object" }, (value, owner, co
 
 export const qualityFacets: FacetTable = new Map([
   subset,
-  facet<Statistics>("outputStatistics", statistics, (value, { urn }, context) => [
+  facet("outputStatistics", statistics, (value, { urn }, context) => [
     operation(urn, context, {
       operationType: "UPDATE",
       ...(value.rowCount !== undefined && { numAffectedRows: value.rowCount }),
       customProperties: sizes(value),
     }),
   ]),
-  facet<Statistics>("inputStatistics", statistics, (value, { urn }, context) => [
+  facet("inputStatistics", statistics, (value, { urn }, context) => [
     operation(urn, context, {
       operationType: "CUSTOM",
       customOperationType: "READ",
@@ -229,10 +175,10 @@ export const qualityFacets: FacetTable = new Map([
       customProperties: sizes(value),
     }),
   ]),
-  facet<Metrics>("dataQualityMetrics", metrics, profile),
-  facet<{ assertions: readonly Assertion[] }>(
+  facet("dataQualityMetrics", metrics, profile),
+  facet(
     "dataQualityAssertions",
-    assertions,
-    ({ assertions: list }, owner, context) => list.flatMap((one) => evaluated(one, owner, context)),
+    object({ assertions: listOf(assertion) }),
+    ({ assertions }, owner, context) => assertions.flatMap((one) => evaluated(one, owner, context)),
   ),
 ]);

@@ -1,47 +1,37 @@
 /** Facets of runs. Most become custom properties of the run: a run has no aspects for them. */
 import type { JsonObject } from "../../lib/json.ts";
-import type { Contribution } from "../contribution.ts";
+import { type Contribution, latest } from "../contribution.ts";
 import type { JobName } from "../event.ts";
 import { isSecretName, REDACTED } from "../redact.ts";
 import {
   type EventContext,
   type FacetOwner,
+  type FacetSchema,
   type FacetTable,
   facet,
   integer,
   listOf,
+  nonEmptyText,
   object,
   text,
+  type ValueOf,
 } from "./facet-table.ts";
 import { jobEdge, upstreamRun } from "./lineage-edges.ts";
 import { flattened, properties } from "./properties.ts";
 
-const runId = {
+const runId: FacetSchema<string> = {
   type: "string",
   pattern: "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$",
-} as const;
+};
 export const runSchema = object({ runId });
-export const jobSchema = object({ namespace: text, name: { type: "string", minLength: 1 } });
+export const jobSchema = object({ namespace: text, name: nonEmptyText });
 
-interface RunOfJob {
-  readonly run: { readonly runId: string };
-  readonly job: JobName;
-}
 const runOfJob = { run: runSchema, job: jobSchema };
 const nameOf = ({ namespace, name }: JobName): string => `${namespace}/${name}`;
 
-interface Dependency extends Partial<RunOfJob> {
-  readonly job: JobName;
-  readonly dependency_type?: string;
-  readonly sequence_trigger_rule?: string;
-  readonly status_trigger_rule?: string;
-}
 const dependency = object({
-  job: jobSchema,
-  "run?": runSchema,
-  "dependency_type?": text,
-  "sequence_trigger_rule?": text,
-  "status_trigger_rule?": text,
+  ...{ job: jobSchema, "run?": runSchema, "dependency_type?": text },
+  ...{ "sequence_trigger_rule?": text, "status_trigger_rule?": text },
 });
 
 /** Custom properties of the flow and the job, which both have those of their engine, as in DataHub. */
@@ -53,8 +43,8 @@ const onFlowAndJob = ({ job }: EventContext, members: JsonObject): readonly Cont
         ...properties({ urn: job.urn, properties: "dataJobInfo" }, members),
       ];
 
-function upstreamOf(dependency: Dependency, { urn }: FacetOwner, context: EventContext) {
-  const { job, run, dependency_type, sequence_trigger_rule, status_trigger_rule } = dependency;
+function upstreamOf(one: ValueOf<typeof dependency>, { urn }: FacetOwner, context: EventContext) {
+  const { job, run, dependency_type, sequence_trigger_rule, status_trigger_rule } = one;
   const rules = Object.entries({ dependency_type, sequence_trigger_rule, status_trigger_rule });
   const stated = rules.flatMap(([name, rule]) => (rule === undefined ? [] : [[name, rule]]));
   return [
@@ -64,7 +54,7 @@ function upstreamOf(dependency: Dependency, { urn }: FacetOwner, context: EventC
 }
 
 export const runFacets: FacetTable = new Map([
-  facet<{ version: string; name?: string; openlineageAdapterVersion?: string }>(
+  facet(
     "processing_engine",
     object({ version: text, "name?": text, "openlineageAdapterVersion?": text }),
     ({ version, name, openlineageAdapterVersion }, _, context) =>
@@ -74,17 +64,11 @@ export const runFacets: FacetTable = new Map([
         openlineageAdapterVersion,
       }),
   ),
-  facet<RunOfJob & { root?: RunOfJob }>(
+  facet(
     "parent",
     object({ ...runOfJob, "root?": object(runOfJob) }),
     ({ run, job, root }, owner, { urns }) => [
-      {
-        kind: "latest",
-        urn: owner.urn,
-        aspect: "dataProcessInstanceRelationships",
-        field: "parentInstance",
-        value: urns.run(run.runId),
-      },
+      latest(owner.urn, "dataProcessInstanceRelationships", "parentInstance", urns.run(run.runId)),
       ...properties(owner, {
         parentJob: nameOf(job),
         rootRun: root?.run.runId,
@@ -92,19 +76,19 @@ export const runFacets: FacetTable = new Map([
       }),
     ],
   ),
-  facet<{ nominalStartTime: string; nominalEndTime?: string }>(
+  facet(
     "nominalTime",
     object({ nominalStartTime: text, "nominalEndTime?": text }),
     ({ nominalStartTime, nominalEndTime }, owner) =>
       properties(owner, { nominalStartTime, nominalEndTime }),
   ),
-  facet<{ message: string; programmingLanguage: string; stackTrace?: string }>(
+  facet(
     "errorMessage",
     object({ message: text, programmingLanguage: text, "stackTrace?": text }),
     ({ message, programmingLanguage, stackTrace }, owner) =>
       properties(owner, { errorMessage: message, programmingLanguage, stackTrace }),
   ),
-  facet<{ environmentVariables: readonly { name: string; value: string }[] }>(
+  facet(
     "environmentVariables",
     object({ environmentVariables: listOf(object({ name: text, value: text })) }),
     ({ environmentVariables }, owner) =>
@@ -112,11 +96,7 @@ export const runFacets: FacetTable = new Map([
         properties(owner, { [`env.${name}`]: isSecretName(name) ? REDACTED : value }),
       ),
   ),
-  facet<{
-    upstream?: readonly Dependency[];
-    downstream?: readonly Dependency[];
-    trigger_rule?: string;
-  }>(
+  facet(
     "jobDependencies",
     object({
       "upstream?": listOf(dependency),
@@ -132,13 +112,13 @@ export const runFacets: FacetTable = new Map([
       }),
     ],
   ),
-  facet<{ externalQueryId: string; source: string }>(
+  facet(
     "externalQuery",
     object({ externalQueryId: text, source: text }),
     ({ externalQueryId, source }, owner) =>
       properties(owner, { externalQueryId, externalQuerySource: source }),
   ),
-  facet<JsonObject>(
+  facet(
     "extractionError",
     object({
       totalTasks: integer,
@@ -147,19 +127,19 @@ export const runFacets: FacetTable = new Map([
     }),
     (value, owner) => flattened(owner, "extractionError", value),
   ),
-  facet<{ parameters?: readonly { key: string; value?: string }[] }>(
+  facet(
     "executionParameters",
     object({ "parameters?": listOf(object({ key: text, "value?": text })) }),
     ({ parameters = [] }, owner) =>
       parameters.flatMap(({ key, value }) => properties(owner, { [`parameter.${key}`]: value })),
   ),
-  facet<{ tags?: readonly { key: string; value: string }[] }>(
+  facet(
     "tags",
     object({ "tags?": listOf(object({ key: text, value: text })) }),
     ({ tags = [] }, owner) =>
       tags.flatMap(({ key, value }) => properties(owner, { [`tag.${key}`]: value })),
   ),
-  facet<{ tests: readonly (JsonObject & { name: string })[] }>(
+  facet(
     "test",
     object({ tests: listOf(object({ name: text, status: text })) }),
     ({ tests }, owner) =>

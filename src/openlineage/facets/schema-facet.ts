@@ -1,7 +1,7 @@
 /** The schema of a dataset, with nested fields. */
 import { createHash } from "node:crypto";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
-import { type FacetOwner, facet, listOf, object, text } from "./facet-table.ts";
+import { type FacetOwner, type FacetSchema, facet, listOf, object, text } from "./facet-table.ts";
 
 interface Field {
   readonly name: string;
@@ -10,7 +10,9 @@ interface Field {
   readonly fields?: readonly Field[];
 }
 
-const field = object({ name: text, "type?": text, "description?": text, "fields?": listOf({}) });
+const field = object({
+  ...{ name: text, "type?": text, "description?": text, "fields?": listOf({}) },
+}) as FacetSchema<Field>;
 
 /** Types by the beginning of the native type; the first match counts. */
 const types: readonly (readonly [begins: RegExp, type: string])[] = [
@@ -76,7 +78,7 @@ const schemaOf = (fields: readonly Field[], { urn }: FacetOwner): JsonObject => 
   };
 };
 
-export const schema = facet<{ fields?: readonly Field[] }>(
+export const schema = facet(
   "schema",
   object({ "fields?": listOf(field) }),
   ({ fields = [] }, owner) =>

@@ -1,20 +1,23 @@
 /** Facets that jobs and datasets have in common: documentation, owners and tags. */
-import type { Contribution, ListItem } from "../contribution.ts";
+import { type Contribution, type ListItem, latest } from "../contribution.ts";
 import type { Urns } from "../names.ts";
-import { type EventContext, type FacetOwner, facet, listOf, object, text } from "./facet-table.ts";
+import {
+  type EventContext,
+  facet,
+  listOf,
+  nonEmptyText,
+  object,
+  text,
+  type ValueOf,
+} from "./facet-table.ts";
 
-export const documentation = facet<{ description: string }>(
+export const documentation = facet(
   "documentation",
   object({ description: text, "contentType?": text }),
-  ({ description }, { urn, properties }) => [
-    { kind: "latest", urn, aspect: properties, field: "description", value: description },
-  ],
+  ({ description }, { urn, properties }) => [latest(urn, properties, "description", description)],
 );
 
-interface OwnerName {
-  readonly name: string;
-  readonly type?: string;
-}
+const ownerName = object({ name: nonEmptyText, "type?": text });
 
 const ownershipTypes = [
   "TECHNICAL_OWNER",
@@ -42,7 +45,7 @@ function ownerUrn(name: string, { of }: Urns): string {
 }
 
 const ownerItem = (
-  { name, type = "" }: OwnerName,
+  { name, type = "" }: ValueOf<typeof ownerName>,
   urn: string,
   { urns }: EventContext,
 ): ListItem => {
@@ -64,22 +67,22 @@ const ownerItem = (
   };
 };
 
-export const ownership = facet<{ owners?: readonly OwnerName[] }>(
+export const ownership = facet(
   "ownership",
-  object({ "owners?": listOf(object({ name: { type: "string", minLength: 1 }, "type?": text })) }),
+  object({ "owners?": listOf(ownerName) }),
   ({ owners = [] }, { urn }, context) => owners.map((owner) => ownerItem(owner, urn, context)),
 );
 
-interface Tag {
-  readonly key: string;
-  readonly value: string;
-  /** A column. */
-  readonly field?: string;
-}
+/** `field`: a column. */
+const tag = object({ key: nonEmptyText, value: text, "field?": text });
 
 const tagOf = (item: unknown): string => (item as { readonly tag: string }).tag;
 
-function tagItem({ key, value, field }: Tag, urn: string, { urns }: EventContext): Contribution {
+function tagItem(
+  { key, value, field }: ValueOf<typeof tag>,
+  urn: string,
+  { urns }: EventContext,
+): Contribution {
   const item = { tag: urns.of("tag", value === "" ? key : `${key}:${value}`) };
   const shared = { kind: "item", urn, item, keyOf: tagOf } as const;
   if (field === undefined) return { ...shared, aspect: "globalTags", field: "tags" };
@@ -91,11 +94,17 @@ function tagItem({ key, value, field }: Tag, urn: string, { urns }: EventContext
   };
 }
 
-export const tags = facet<{ tags?: readonly Tag[] }>(
+export const tags = facet(
   "tags",
-  object({
-    "tags?": listOf(object({ key: { type: "string", minLength: 1 }, value: text, "field?": text })),
-  }),
-  ({ tags: list = [] }, { urn }: FacetOwner, context) =>
-    list.map((tag) => tagItem(tag, urn, context)),
+  object({ "tags?": listOf(tag) }),
+  ({ tags: list = [] }, { urn }, context) => list.map((one) => tagItem(one, urn, context)),
 );
+
+export const subTypeItem = (urn: string, item: string): Contribution => ({
+  kind: "item",
+  urn,
+  aspect: "subTypes",
+  field: "typeNames",
+  item,
+  keyOf: String,
+});
