@@ -1,8 +1,8 @@
 /** Tools that write structured properties of entities, and documents. */
 import { z } from "zod";
 import { urn } from "../arguments.ts";
-import { defineTool, type Tool } from "../tool.ts";
-import { column, mutate, urns } from "./write-tools.ts";
+import type { Tool } from "../tool.ts";
+import { column, urns, writeTool } from "./write-tools.ts";
 
 const value = z.union([z.string().max(100_000), z.number()]);
 
@@ -13,7 +13,7 @@ const valueInput = (one: string | number) =>
 const assetOf = (dataset: string, path: string | undefined): string =>
   path === undefined ? dataset : `urn:${dataset.split(":")[1]}:schemaField:(${dataset},${path})`;
 
-const setProperties = defineTool({
+const setProperties = writeTool({
   name: "set_structured_properties",
   title: "Set structured properties",
   description:
@@ -27,34 +27,27 @@ const setProperties = defineTool({
       .max(100)
       .describe("Urns of properties, such as urn:li:structuredProperty:io.retention, with values"),
   },
-  run: ({ urn, column, properties }, context) =>
-    mutate(
-      "upsertStructuredProperties",
-      "UpsertStructuredPropertiesInput",
-      {
-        assetUrn: assetOf(urn, column),
-        structuredPropertyInputParams: properties.map(({ property, values }) => ({
-          ...{ structuredPropertyUrn: property, values: values.map(valueInput) },
-        })),
-      },
-      context,
-      "{ __typename }",
-    ),
+  mutation: ["upsertStructuredProperties", "UpsertStructuredPropertiesInput"],
+  selection: "{ __typename }",
+  toInput: ({ urn, column, properties }) => ({
+    assetUrn: assetOf(urn, column),
+    structuredPropertyInputParams: properties.map(({ property, values }) => ({
+      ...{ structuredPropertyUrn: property, values: values.map(valueInput) },
+    })),
+  }),
 });
 
-const removeProperties = defineTool({
+const removeProperties = writeTool({
   name: "remove_structured_properties",
   title: "Remove structured properties",
   description: "Removes structured properties from an entity, or from a column of a dataset.",
   input: { urn, column, properties: urns("Urns of structured properties") },
-  run: ({ urn, column, properties }, context) =>
-    mutate(
-      "removeStructuredProperties",
-      "RemoveStructuredPropertiesInput",
-      { assetUrn: assetOf(urn, column), structuredPropertyUrns: properties },
-      context,
-      "{ __typename }",
-    ),
+  mutation: ["removeStructuredProperties", "RemoveStructuredPropertiesInput"],
+  selection: "{ __typename }",
+  toInput: ({ urn, column, properties }) => ({
+    assetUrn: assetOf(urn, column),
+    structuredPropertyUrns: properties,
+  }),
 });
 
 const text = z.string().max(1_000_000).describe("Markdown");
@@ -65,7 +58,7 @@ const relations = {
   related_documents: related("Urns of other documents"),
 };
 
-const createDocument = defineTool({
+const createDocument = writeTool({
   name: "create_document",
   title: "Create a document",
   description:
@@ -79,47 +72,40 @@ const createDocument = defineTool({
     published: z.boolean().default(true).describe("False for a draft"),
     ...relations,
   },
-  run: ({ id, title, text, sub_type, parent, published, ...values }, context) =>
-    mutate(
-      "createDocument",
-      "CreateDocumentInput",
-      {
-        ...{ id, title, contents: { text }, subType: sub_type, parentDocument: parent },
-        state: published ? "PUBLISHED" : "UNPUBLISHED",
-        relatedAssets: values.related_assets,
-        relatedDocuments: values.related_documents,
-      },
-      context,
-    ),
+  mutation: ["createDocument", "CreateDocumentInput"],
+  toInput: ({ id, title, text, sub_type, parent, published, ...values }) => ({
+    ...{ id, title, contents: { text }, subType: sub_type, parentDocument: parent },
+    state: published ? "PUBLISHED" : "UNPUBLISHED",
+    relatedAssets: values.related_assets,
+    relatedDocuments: values.related_documents,
+  }),
 });
 
-const updateDocument = defineTool({
+const updateDocument = writeTool({
   name: "update_document",
   title: "Update a document",
   description: "Replaces the title, the text or both of a document; the rest stays.",
   input: { urn, title: title.optional(), text: text.optional() },
-  run: ({ urn, title, text }, context) =>
-    mutate(
-      "updateDocumentContents",
-      "UpdateDocumentContentsInput",
-      { urn, title, ...(text !== undefined && { contents: { text } }) },
-      context,
-    ),
+  mutation: ["updateDocumentContents", "UpdateDocumentContentsInput"],
+  toInput: ({ urn, title, text }) => ({
+    urn,
+    title,
+    ...(text !== undefined && { contents: { text } }),
+  }),
 });
 
-const relateDocument = defineTool({
+const relateDocument = writeTool({
   name: "set_document_relations",
   title: "Set the relations of a document",
   description:
     "Replaces the related entities or documents of a document; an empty list removes all, an omitted list stays.",
   input: { urn, ...relations },
-  run: ({ urn, related_assets, related_documents }, context) =>
-    mutate(
-      "updateDocumentRelatedEntities",
-      "UpdateDocumentRelatedEntitiesInput",
-      { urn, relatedAssets: related_assets, relatedDocuments: related_documents },
-      context,
-    ),
+  mutation: ["updateDocumentRelatedEntities", "UpdateDocumentRelatedEntitiesInput"],
+  toInput: ({ urn, related_assets, related_documents }) => ({
+    urn,
+    relatedAssets: related_assets,
+    relatedDocuments: related_documents,
+  }),
 });
 
 export const knowledgeTools: readonly Tool[] = [

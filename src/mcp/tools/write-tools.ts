@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { CatalogError } from "../../core/errors.ts";
 import { urn } from "../arguments.ts";
-import { defineTool, type Tool, type ToolContext } from "../tool.ts";
+import { defineTool, type Tool } from "../tool.ts";
 
 export const urns = (what: string) => z.array(urn).min(1).max(100).describe(what);
 const entities = { urns: urns("Entities to change") };
@@ -23,82 +23,73 @@ const resourcesOf = (values: { readonly urns: readonly string[]; readonly column
 const columnOf = (path: string | undefined) =>
   path === undefined ? {} : { subResource: path, subResourceType: "DATASET_FIELD" };
 
-/** Runs a mutation with one argument `input`; `selection` is of its result. */
-export async function mutate(
-  field: string,
-  inputType: string,
-  input: object,
-  { mutate }: ToolContext,
+/** A tool that runs a mutation with one argument `input`. */
+export function writeTool<Input extends Readonly<Record<string, z.ZodType>>>({
+  mutation,
   selection = "",
-): Promise<object> {
-  if (mutate === undefined) {
-    throw new CatalogError("forbidden", "tools of this service only read", {
-      hint: "Start it with --mcp-writes on",
-    });
-  }
+  toInput,
+  ...tool
+}: Omit<Parameters<typeof defineTool<Input>>[0], "run"> & {
+  /** The field, and the type of its input. */
+  readonly mutation: readonly [field: string, inputType: string];
+  /** Of the result of the mutation. */
+  readonly selection?: string;
+  readonly toInput: (values: z.infer<z.ZodObject<Input>>) => object;
+}): Tool {
+  const [field, inputType] = mutation;
   const query = `mutation($input: ${inputType}!) { ${field}(input: $input) ${selection} }`;
-  return { position: await mutate(query, { input }) };
+  return defineTool<Input>({
+    ...tool,
+    async run(values, { mutate }) {
+      if (mutate === undefined) {
+        throw new CatalogError("forbidden", "tools of this service only read", {
+          hint: "Start it with --mcp-writes on",
+        });
+      }
+      return { position: await mutate(query, { input: toInput(values) }) };
+    },
+  });
 }
 
-const addTags = defineTool({
+const addTags = writeTool({
   name: "add_tags",
   title: "Add tags",
   description: "Adds tags to entities, or to a column of datasets. Tags must exist.",
   input: { ...labelled, tags: urns("Urns of tags, such as urn:li:tag:pii") },
-  run: ({ tags, ...values }, context) =>
-    mutate(
-      "batchAddTags",
-      "BatchAddTagsInput",
-      { tagUrns: tags, resources: resourcesOf(values) },
-      context,
-    ),
+  mutation: ["batchAddTags", "BatchAddTagsInput"],
+  toInput: ({ tags, ...values }) => ({ tagUrns: tags, resources: resourcesOf(values) }),
 });
 
-const removeTags = defineTool({
+const removeTags = writeTool({
   name: "remove_tags",
   title: "Remove tags",
   description: "Removes tags from entities, or from a column of datasets.",
   input: { ...labelled, tags: urns("Urns of tags") },
-  run: ({ tags, ...values }, context) =>
-    mutate(
-      "batchRemoveTags",
-      "BatchRemoveTagsInput",
-      { tagUrns: tags, resources: resourcesOf(values) },
-      context,
-    ),
+  mutation: ["batchRemoveTags", "BatchRemoveTagsInput"],
+  toInput: ({ tags, ...values }) => ({ tagUrns: tags, resources: resourcesOf(values) }),
 });
 
-const addTerms = defineTool({
+const addTerms = writeTool({
   name: "add_glossary_terms",
   title: "Add glossary terms",
   description: "Adds glossary terms to entities, or to a column of datasets. Terms must exist.",
   input: { ...labelled, terms: urns("Urns of glossary terms") },
-  run: ({ terms, ...values }, context) =>
-    mutate(
-      "batchAddTerms",
-      "BatchAddTermsInput",
-      { termUrns: terms, resources: resourcesOf(values) },
-      context,
-    ),
+  mutation: ["batchAddTerms", "BatchAddTermsInput"],
+  toInput: ({ terms, ...values }) => ({ termUrns: terms, resources: resourcesOf(values) }),
 });
 
-const removeTerms = defineTool({
+const removeTerms = writeTool({
   name: "remove_glossary_terms",
   title: "Remove glossary terms",
   description: "Removes glossary terms from entities, or from a column of datasets.",
   input: { ...labelled, terms: urns("Urns of glossary terms") },
-  run: ({ terms, ...values }, context) =>
-    mutate(
-      "batchRemoveTerms",
-      "BatchRemoveTermsInput",
-      { termUrns: terms, resources: resourcesOf(values) },
-      context,
-    ),
+  mutation: ["batchRemoveTerms", "BatchRemoveTermsInput"],
+  toInput: ({ terms, ...values }) => ({ termUrns: terms, resources: resourcesOf(values) }),
 });
 
 const ownershipType = z.enum(["TECHNICAL_OWNER", "BUSINESS_OWNER", "DATA_STEWARD", "NONE"]);
 
-const addOwners = defineTool({
+const addOwners = writeTool({
   name: "add_owners",
   title: "Add owners",
   description: "Adds users or groups as owners of entities. Users and groups must exist.",
@@ -107,71 +98,53 @@ const addOwners = defineTool({
     owners: urns("Urns of users and groups"),
     type: ownershipType.default("TECHNICAL_OWNER"),
   },
-  run: ({ owners, type, urns }, context) =>
-    mutate(
-      "batchAddOwners",
-      "BatchAddOwnersInput",
-      { owners: owners.map((ownerUrn) => ({ ownerUrn, type })), resources: resourcesOf({ urns }) },
-      context,
-    ),
+  mutation: ["batchAddOwners", "BatchAddOwnersInput"],
+  toInput: ({ owners, type, urns }) => ({
+    owners: owners.map((ownerUrn) => ({ ownerUrn, type })),
+    resources: resourcesOf({ urns }),
+  }),
 });
 
-const removeOwners = defineTool({
+const removeOwners = writeTool({
   name: "remove_owners",
   title: "Remove owners",
   description:
     "Removes users or groups from the owners of entities, whatever the type of ownership.",
   input: { ...entities, owners: urns("Urns of users and groups") },
-  run: ({ owners, urns }, context) =>
-    mutate(
-      "batchRemoveOwners",
-      "BatchRemoveOwnersInput",
-      { ownerUrns: owners, resources: resourcesOf({ urns }) },
-      context,
-    ),
+  mutation: ["batchRemoveOwners", "BatchRemoveOwnersInput"],
+  toInput: ({ owners, urns }) => ({ ownerUrns: owners, resources: resourcesOf({ urns }) }),
 });
 
-const setDescription = defineTool({
+const setDescription = writeTool({
   name: "set_description",
   title: "Set the description",
   description:
     "Replaces the edited description of an entity, or of a column of a dataset. Markdown.",
   input: { urn, column, description: z.string().max(100_000) },
-  run: ({ urn, column, description }, context) =>
-    mutate(
-      "updateDescription",
-      "DescriptionUpdateInput",
-      { description, resourceUrn: urn, ...columnOf(column) },
-      context,
-    ),
+  mutation: ["updateDescription", "DescriptionUpdateInput"],
+  toInput: ({ urn, column, description }) => ({
+    description,
+    resourceUrn: urn,
+    ...columnOf(column),
+  }),
 });
 
-const setDomain = defineTool({
+const setDomain = writeTool({
   name: "set_domain",
   title: "Set the domain",
   description: "Moves entities into a domain; without a domain, out of any.",
   input: { ...entities, domain: urn.optional().describe("Urn of a domain") },
-  run: ({ domain, urns }, context) =>
-    mutate(
-      "batchSetDomain",
-      "BatchSetDomainInput",
-      { domainUrn: domain, resources: resourcesOf({ urns }) },
-      context,
-    ),
+  mutation: ["batchSetDomain", "BatchSetDomainInput"],
+  toInput: ({ domain, urns }) => ({ domainUrn: domain, resources: resourcesOf({ urns }) }),
 });
 
-const setDeprecation = defineTool({
+const setDeprecation = writeTool({
   name: "set_deprecation",
   title: "Set the deprecation",
   description: "Marks entities as deprecated with a note, or removes the mark.",
   input: { ...entities, deprecated: z.boolean(), note: z.string().max(10_000).default("") },
-  run: ({ deprecated, note, urns }, context) =>
-    mutate(
-      "batchUpdateDeprecation",
-      "BatchUpdateDeprecationInput",
-      { deprecated, note, resources: resourcesOf({ urns }) },
-      context,
-    ),
+  mutation: ["batchUpdateDeprecation", "BatchUpdateDeprecationInput"],
+  toInput: ({ deprecated, note, urns }) => ({ deprecated, note, resources: resourcesOf({ urns }) }),
 });
 
 export const writeTools: readonly Tool[] = [
