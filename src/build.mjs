@@ -35,7 +35,8 @@ for (const name of readdirSync(dist, { recursive: true, encoding: "utf8" })) {
 const copied = [
   ["src/annals.mjs", "src/annals.mjs"],
   ["src/graphql/schema", "src/graphql/schema"],
-  ["src/http/docs/examples", "src/http/docs/examples"],
+  ["src/http/docs", "src/http/docs"],
+  ["src/cli/commands/completion", "src/cli/commands/completion"],
   ["avro", "avro"],
   ["test/data/sample/catalog.json", "sample/catalog.json"],
 ];

@@ -4,6 +4,7 @@
  * entity types, aspects, fields and runs from the service. No script evaluates a word: urns have
  * parentheses.
  */
+import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { type AnnalsClient, createAnnalsClient, dataOf } from "../../client/client.ts";
 import { connectionOf } from "../client/connection.ts";
@@ -12,40 +13,9 @@ import { aspectsOf, entityTypeIn, entityTypesOf } from "../client/model.ts";
 export const shells = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof shells)[number];
 
-const bash = `# bash completion of annals; add to ~/.bashrc: source <(annals completion bash)
-_annals() {
-  local line="\${COMP_LINE:0:COMP_POINT}" cur="\${COMP_WORDS[COMP_CWORD]}" word quote="" prefix="" candidate
-  local -a words
-  read -ra words <<< "$line"
-  case "$line" in *[[:space:]]) words+=("");; esac
-  word="\${words[\${#words[@]}-1]}"
-  case "$word" in [\\'\\"]*) quote="\${word:0:1}";; *) prefix="\${word%"$cur"}";; esac
-  COMPREPLY=()
-  while IFS= read -r candidate; do
-    if [ -z "$quote" ]; then candidate="$(printf %q "$candidate")"; fi
-    COMPREPLY+=("\${candidate#"$prefix"}")
-  done < <(annals complete -- "\${words[@]:1}" 2> /dev/null)
-  case "\${COMPREPLY[0]}" in *[:=]) compopt -o nospace 2> /dev/null;; esac
-}
-complete -o default -F _annals annals`;
-
-const zsh = `#compdef annals
-# zsh completion of annals; add to ~/.zshrc after compinit: source <(annals completion zsh)
-_annals() {
-  local -a candidates
-  candidates=("\${(@f)$(annals complete -- "\${(@Q)words[2,CURRENT]}" 2> /dev/null)}")
-  if [[ -n "$candidates" ]]; then compadd -U -- $candidates; else _files; fi
-}
-compdef _annals annals`;
-
-const fish = `# fish completion of annals; save as ~/.config/fish/completions/annals.fish
-function __annals_candidates
-  set -l candidates (annals complete -- (commandline -opc)[2..-1] (commandline -ct) 2> /dev/null)
-  if set -q candidates[1]; string join \\n -- $candidates; else; __fish_complete_path (commandline -ct); end
-end
-complete -c annals -f -a '(__annals_candidates)'`;
-
-export const completionScripts: Readonly<Record<Shell, string>> = { bash, zsh, fish };
+/** Without the newline at the end. */
+export const completionScript = (shell: Shell): string =>
+  readFileSync(new URL(`./completion/annals.${shell}`, import.meta.url), "utf8").trimEnd();
 
 /** Longest wait for the service: a user waits for the next key. */
 const askMsMax = 2_000;

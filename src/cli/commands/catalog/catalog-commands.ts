@@ -20,7 +20,7 @@ import {
   outputFormats,
 } from "../../terminal/output-flags.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
-import { complete, completionScripts, type Shell, shells } from "../completion.ts";
+import { complete, completionScript, type Shell, shells } from "../completion.ts";
 import {
   getPolicy,
   listPolicies,
@@ -107,7 +107,7 @@ function addCompletion(
     .addArgument(new Argument("<shell>", "the shell").choices(shells))
     .addHelpText("after", `${completionHelp}\n${exitCodesHelp}`)
     .action((shell: Shell, flags: OutputFlags) => {
-      const script = completionScripts[shell];
+      const script = completionScript(shell);
       const result = { value: { shell, script }, table: script, verbatim: true };
       return commandOutput(flags, terminal).print(result);
     });
