@@ -70,8 +70,6 @@ export interface VerifiedStores {
   readonly rebuilt: readonly string[];
 }
 
-export type VerifyGrade = "full" | "whole" | "quick";
-
 export interface ProcessOperations {
   /** Resolves when the service answers. Throws CatalogError when it cannot start. */
   openService(

@@ -2,17 +2,27 @@
  * Sends operations to a running service. Nothing is retried: an operation whose response was lost may
  * have begun, which `annals jobs` shows.
  */
-import { createAnnalsClient } from "../../client/client.ts";
+import { type components, createAnnalsClient } from "../../client/client.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { reach } from "./connection.ts";
 import { noAnswer } from "./connection-error.ts";
+
+type Schemas = components["schemas"];
+
+type ActionOf<Name> = Name extends `Operations${infer Action}Reply` ? Uncapitalize<Action> : never;
+type OperatorAction = ActionOf<keyof Schemas>;
+
+export type ResultOf<Action extends OperatorAction> =
+  Schemas[`Operations${Capitalize<Action>}Reply` & keyof Schemas] extends { value: infer Value }
+    ? Value
+    : never;
 
 export interface OperatorClient {
   /**
    * The result of an action. Throws CatalogError: `unavailable` if no service responds. For a
    * rejected request, it has the message of the service.
    */
-  act<T>(action: string, body?: object): Promise<T>;
+  act<Action extends OperatorAction>(action: Action, body?: object): Promise<ResultOf<Action>>;
 }
 
 /** The service responds within seconds; restoring waits for its job for some. */
@@ -21,12 +31,11 @@ const requestMsMax = 60_000;
 export function createOperatorClient(server: string, token: string | undefined): OperatorClient {
   let reached: Promise<void> | undefined;
   return {
-    async act<T>(action: string, body: object = {}): Promise<T> {
+    async act<Action extends OperatorAction>(action: Action, body: object = {}) {
       const signal = AbortSignal.timeout(requestMsMax);
       const client = createAnnalsClient({ address: server, token, signal, attemptsMax: 1 });
       reached ??= reach(server);
       await reached;
-      // The callers know the actions and what each returns.
       const path = `/operations?action=${action}` as "/operations?action=getStatus";
       const { data, error, response } = await client
         .POST(path, { body: Object.fromEntries(Object.entries(body)) })
@@ -34,7 +43,7 @@ export function createOperatorClient(server: string, token: string | undefined):
           throw noAnswer(server, cause);
         });
       const payload: unknown = data ?? error;
-      if (response.ok && hasValue<T>(payload)) return payload.value;
+      if (response.ok && hasValue<ResultOf<Action>>(payload)) return payload.value;
       throw rejection(server, response.status, messageOf(payload));
     },
   };

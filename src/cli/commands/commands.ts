@@ -11,7 +11,7 @@ import { addCommonFlags, type CommonFlags, serverOption, serverUrl } from "../cl
 import { unlessStuck } from "../client/stuck-views.ts";
 import { operatorTokenOf, tokenIn } from "../client/token-file.ts";
 import { asUsage, type ExitCode } from "../failure.ts";
-import type { ProcessOperations, VerifyGrade } from "../operations.ts";
+import type { ProcessOperations } from "../operations.ts";
 import { commandOutput } from "../terminal/output.ts";
 import {
   addOutputFlags,
@@ -31,7 +31,7 @@ import { printLog } from "./log.ts";
 import { addOperatorCommands } from "./operations/operator-commands.ts";
 import { rebuild, rebuildRunning } from "./operations/rebuild.ts";
 import { createToken, type TokenOptions } from "./operations/token.ts";
-import { verify, verifyGrades, verifyRunning } from "./operations/verify.ts";
+import { verify, verifyRunning } from "./operations/verify.ts";
 import { printSettings } from "./settings.ts";
 import { configOf, exitCodesHelp, loggerOf, settingsCommand } from "./settings-command.ts";
 
@@ -93,7 +93,7 @@ export function addCommands(
     .description("compare views with the log; stop the service first, or name it with --server")
     .addOption(
       new Option("--grade <grade>", "accepted and ignored: all rows are compared")
-        .choices(verifyGrades)
+        .choices(["full", "whole", "quick"])
         .default("full"),
     )
     .option("--repair", "repair differences", false)
@@ -239,7 +239,7 @@ const shownTokenOf = (config: Config, file: string | undefined): string =>
     : tokenIn(file, "Name another file with --token-file");
 
 type ServerFlags = Flags & OutputFlags & { readonly server?: string; readonly tokenFile?: string };
-type VerifyFlags = ServerFlags & { readonly repair: boolean; readonly grade: VerifyGrade };
+type VerifyFlags = ServerFlags & { readonly repair: boolean };
 type CopyFlags = Flags & OutputFlags & { readonly to: string };
 type CheckFlags = Flags & OutputFlags & { readonly repairIndexes: boolean };
 

@@ -2,25 +2,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { doneOf } from "../../../core/job-counts.ts";
 import { ownCommand } from "../../../lib/command-hint.ts";
-import type { OperatorClient } from "../../client/operator-client.ts";
+import type { OperatorClient, ResultOf } from "../../client/operator-client.ts";
 import { type ExitCode, exitCodes, Interrupted } from "../../failure.ts";
 import type { CommandOutput } from "../../terminal/output.ts";
 import { interrupted } from "../../terminal/signals.ts";
 
-interface JobResponse {
-  readonly id: string;
-  readonly kind: string;
-  readonly state: "running" | "done" | "failed" | "cancelled";
-  readonly actor: string;
-  readonly request: unknown;
-  /** Epoch milliseconds. */
-  readonly started: number;
-  readonly ended?: number;
-  readonly counts: Readonly<Record<string, number>>;
-  /** Of what is counted. */
-  readonly perSecond: number;
-  readonly error?: string;
-}
+type Job = ResultOf<"getJob">;
 
 /** The service to ask, and where the results go. */
 export interface JobOperation extends CommandOutput {
@@ -34,9 +21,7 @@ export async function listJobs(
   count: number,
   { client, terminal, print }: JobOperation,
 ): Promise<ExitCode> {
-  const listed = await client.act<{ total: number; jobs: readonly JobResponse[] }>("listJobs", {
-    count,
-  });
+  const listed = await client.act("listJobs", { count });
   const rows = listed.jobs.map((job) => [
     ...[job.id, job.kind, job.state, progressOf(job), isoTime(job.started)],
     job.error ?? "",
@@ -54,13 +39,13 @@ export async function listJobs(
 }
 
 export async function showJob(id: string, { client, print }: JobOperation): Promise<ExitCode> {
-  const job = await client.act<JobResponse>("getJob", { id });
+  const job = await client.act("getJob", { id });
   await print({ value: job, table: jobText(job) });
   return exitCodes.done;
 }
 
 export async function cancelJob(id: string, { client, print }: JobOperation): Promise<ExitCode> {
-  const job = await client.act<JobResponse>("cancelJob", { id });
+  const job = await client.act("cancelJob", { id });
   await print({ value: job, table: jobText(job) });
   return exitCodes.done;
 }
@@ -84,11 +69,11 @@ export async function followJob(
   id: string,
   { client, terminal }: Pick<JobOperation, "client" | "terminal">,
   signal: AbortSignal = interrupted(),
-): Promise<JobResponse> {
+): Promise<Job> {
   const bar = terminal.startBar("{bar} {percentage}% | {value} of {total}");
   try {
     for (;;) {
-      const job = await client.act<JobResponse>("getJob", { id });
+      const job = await client.act("getJob", { id });
       bar.update(doneOf(job.counts), Math.max(1, job.counts.total ?? 0));
       if (job.state !== "running") return job;
       if (!(await paused(signal))) throw new Interrupted(jobContinues(id));
@@ -106,7 +91,7 @@ const paused = (signal: AbortSignal): Promise<boolean> =>
   sleep(lookMs, true, { signal }).catch(() => false);
 
 /** A line for each member of the job. */
-export function jobText(job: JobResponse): string {
+export function jobText(job: Job): string {
   const { started, ended, counts, perSecond, error } = job;
   const countTexts = Object.entries(counts).map(
     ([name, count]) => `${name} ${count.toLocaleString("en")}`,
@@ -130,7 +115,7 @@ export function jobText(job: JobResponse): string {
   return rows.map(([name = "", text]) => `${name.padEnd(8)}${text}`).join("\n");
 }
 
-function progressOf(job: JobResponse): string {
+function progressOf(job: Job): string {
   const { total = 0 } = job.counts;
   const done = doneOf(job.counts).toLocaleString("en");
   return total === 0 ? done : `${done} of ${total.toLocaleString("en")}`;

@@ -1,28 +1,16 @@
 /** `annals parked`: the entities with a record that a view of a running service could not apply. */
+import type { ResultOf } from "../../client/operator-client.ts";
 import { type ExitCode, exitCodes } from "../../failure.ts";
 import type { JobOperation } from "./jobs.ts";
 
-interface ParkedEntity {
-  readonly view: string;
-  readonly urn: string;
-  readonly position: number;
-  readonly reason: string;
-  /** Epoch milliseconds. */
-  readonly time: number;
-  readonly waiting: number;
-}
-
-interface Page {
-  readonly total: number;
-  readonly parked: readonly ParkedEntity[];
-}
+type ParkedEntity = ResultOf<"listParked">["parked"][number];
 
 /** Succeeds also where entities are parked. */
 export async function listParked(
   query: { readonly view?: string | undefined; readonly count: number },
   { client, print }: JobOperation,
 ): Promise<ExitCode> {
-  const listed = await client.act<Page>("listParked", query);
+  const listed = await client.act("listParked", query);
   await print({
     value: listed,
     urns: [...new Set(listed.parked.map(({ urn }) => urn))],
@@ -43,7 +31,7 @@ export async function settleParked(
   entity: { readonly view: string; readonly urn: string },
   { client, print }: JobOperation,
 ): Promise<ExitCode> {
-  const answer = await client.act<{ parked: boolean; entity?: ParkedEntity }>(action, entity);
+  const answer = await client.act(action, entity);
   await print({ value: answer, urns: [entity.urn], table: sentence(entity, answer.entity) });
   return answer.parked ? exitCodes.failed : exitCodes.done;
 }

@@ -50,7 +50,7 @@ export async function rebuildRunning(
   operation: JobOperation,
 ): Promise<ExitCode> {
   const body = views.length === 0 ? {} : { views };
-  const id = await operation.client.act<string>("rebuildViews", body);
+  const id = await operation.client.act("rebuildViews", body);
   operation.terminal.note(
     `job ${id} of the service rebuilds the views; it continues without this command`,
   );

@@ -22,7 +22,7 @@ export async function restore(
   options: RestoreOptions,
   operation: StartedOperation,
 ): Promise<ExitCode> {
-  const answer = await operation.client.act<string>("restoreIndices", options);
+  const answer = await operation.client.act("restoreIndices", options);
   const id = /taskId=([\w-]+:\d+)/.exec(answer)?.[1];
   if (id === undefined) throw new CatalogError("internal", `"${answer}" does not name a job`);
   return follow(id, operation);
@@ -42,7 +42,7 @@ export async function truncate(
   operation: StartedOperation,
 ): Promise<ExitCode> {
   const { client, terminal, print } = operation;
-  const answer = await client.act<string>("truncateTimeseriesAspect", { ...asked, dryRun: !run });
+  const answer = await client.act("truncateTimeseriesAspect", { ...asked, dryRun: !run });
   if (run) return follow(answer, operation);
   const found = answer.split(" Reindexing ")[0] ?? answer;
   await print({ value: { dryRun: true, found }, table: found });
@@ -53,7 +53,7 @@ export async function truncate(
 /** `run`: false to count only. */
 export async function scavenge(run: boolean, operation: StartedOperation): Promise<ExitCode> {
   const { client, terminal, print } = operation;
-  const answer = await client.act<string>("scavengeLog", { dryRun: !run });
+  const answer = await client.act("scavengeLog", { dryRun: !run });
   if (run) return follow(answer, operation);
   const found = answer.split(" This was a dry run.")[0] ?? answer;
   await print({ value: { dryRun: true, found }, table: found });

@@ -1,49 +1,19 @@
 /** `annals status`: the log and the views of a running service. Ends with 1 when one does not work. */
+import type { ResultOf } from "../../client/operator-client.ts";
 import { type ExitCode, exitCodes } from "../../failure.ts";
 import { table } from "../../terminal/table.ts";
 import type { JobOperation } from "./jobs.ts";
 
-interface StatusResponse {
-  readonly ok: boolean;
-  readonly version: string;
-  readonly uptimeSeconds: number;
-  readonly log: {
-    readonly position: number;
-    readonly bytes?: number;
-    readonly recordsPerSecond: number;
-    readonly error?: string;
-  };
-  readonly views: Readonly<Record<string, ViewStatus>>;
-  readonly jobsRunning: number;
-}
-
-interface ViewStatus {
-  readonly position: number;
-  readonly lagRecords: number;
-  readonly lagSeconds: number;
-  readonly recordsPerSecond: number;
-  readonly stalled: boolean;
-  readonly parked?: number;
-  readonly verifiedPosition?: number;
-  readonly differences?: number;
-  readonly stale?: boolean;
-  readonly generation?: number;
-  readonly bytes?: number;
-  readonly rebuild?: {
-    readonly position: number;
-    readonly head: number;
-    readonly recordsPerSecond: number;
-  };
-  readonly error?: string;
-}
+type Status = ResultOf<"getStatus">;
+type ViewStatus = Status["views"][string];
 
 export async function showStatus({ client, terminal, print }: JobOperation): Promise<ExitCode> {
-  const status = await client.act<StatusResponse>("getStatus");
+  const status = await client.act("getStatus");
   await print({ value: status, table: text(status, terminal.width) });
   return status.ok ? exitCodes.done : exitCodes.failed;
 }
 
-function text(status: StatusResponse, width: number | undefined): string {
+function text(status: Status, width: number | undefined): string {
   const { ok, version, uptimeSeconds, log, views, jobsRunning } = status;
   const rows = Object.entries(views).map(([name, view]) => [
     ...[name, view.position, view.lagRecords, view.lagSeconds.toFixed(1)],
@@ -75,7 +45,7 @@ function stateOf({ error, stalled, stale, differences = 0, lagRecords }: ViewSta
 
 function rebuildOf({ rebuild }: ViewStatus): string {
   if (rebuild === undefined) return "";
-  const { position, head, recordsPerSecond } = rebuild;
+  const { position = 0, head = 0, recordsPerSecond = 0 } = rebuild;
   const [at, of, rate] = [position, head, Math.round(recordsPerSecond)].map((count) =>
     count.toLocaleString("en"),
   );

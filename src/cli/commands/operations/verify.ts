@@ -3,15 +3,11 @@
  * service runs, or in a running service, as a job.
  */
 import type { Config } from "../../../config/config.ts";
+import { position } from "../../../core/position.ts";
 import type { Logger } from "../../../telemetry/logger.ts";
 import type { OperatorClient } from "../../client/operator-client.ts";
 import { type ExitCode, exitCodes } from "../../failure.ts";
-import type {
-  ProcessOperations,
-  VerifiedStore,
-  VerifiedStores,
-  VerifyGrade,
-} from "../../operations.ts";
+import type { ProcessOperations, VerifiedStore, VerifiedStores } from "../../operations.ts";
 import type { CommandOutput } from "../../terminal/output.ts";
 import { followJob, type JobOperation, jobText } from "./jobs.ts";
 
@@ -19,9 +15,6 @@ import { followJob, type JobOperation, jobText } from "./jobs.ts";
 const printedMax = 20;
 /** Differences of all views that are requested from a service. */
 const requestedMax = 1_000;
-
-/** Values of --grade, which is accepted and ignored. */
-export const verifyGrades: readonly VerifyGrade[] = ["full", "whole", "quick"];
 
 interface VerifyQuery {
   readonly views: readonly string[];
@@ -71,29 +64,15 @@ export async function verify(
   return equal && unknown.length === 0 ? exitCodes.done : exitCodes.failed;
 }
 
-interface Listed {
-  readonly views: readonly (Omit<VerifiedStore, "count" | "differences"> & {
-    readonly differences: number;
-    /** Time of the verification, in epoch milliseconds. */
-    readonly time: number;
-  })[];
-  readonly differences: readonly (VerifiedStore["differences"][number] & {
-    readonly view: string;
-  })[];
-}
-
 /** The same in a running service; prints the differences that its job has left. */
 export async function verifyRunning(
   { views, repair }: VerifyQuery,
   operation: JobOperation,
 ): Promise<ExitCode> {
   const { client, print } = operation;
-  const id = await client.act<string>("verify", {
-    views,
-    repair,
-  });
+  const id = await client.act("verify", { views, repair });
   const job = await followJob(id, operation);
-  const listed = await client.act<Listed>("listDifferences", { count: requestedMax });
+  const listed = await client.act("listDifferences", { count: requestedMax });
   const left: VerifiedStore[] = [];
   const unknown: { readonly view: string; readonly reason: string }[] = [];
   for (const view of views.length > 0 ? views : await viewsOf(client)) {
@@ -103,9 +82,9 @@ export async function verifyRunning(
       unknown.push({ view, reason: "this verification did not reach it" });
       continue;
     }
-    const { differences: count, position, rows } = found;
+    const { differences: count, rows } = found;
     const differences = listed.differences.filter((one) => one.view === view);
-    left.push({ view, position, rows, count, differences });
+    left.push({ view, position: position(found.position), rows, count, differences });
   }
   const lines = [
     jobText(job),
@@ -128,7 +107,7 @@ const urnsOf = (stores: readonly VerifiedStore[]): readonly string[] => {
 };
 
 const viewsOf = async (client: OperatorClient): Promise<readonly string[]> => {
-  const { views } = await client.act<{ views: Readonly<Record<string, unknown>> }>("getStatus");
+  const { views } = await client.act("getStatus");
   return Object.keys(views).filter((view) => verifiedViews.has(view));
 };
 
