@@ -46,3 +46,16 @@ export interface Viewer extends ServerContext {
 
 /** Resolves a field; `source` is the result of the enclosing field's resolver. */
 export type Resolver = (source: never, args: never, viewer: Viewer) => unknown;
+
+/** Resolves a field of Query or Mutation, which has no source. */
+export type RootResolver = (args: never, viewer: Viewer) => unknown;
+
+/** The arguments of most root fields. */
+export interface InputArgs<Input> {
+  readonly input: Input;
+}
+
+/** The arguments of a field that changes an entity. */
+export interface UpdateArgs<Input> extends InputArgs<Input> {
+  readonly urn: string;
+}

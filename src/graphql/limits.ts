@@ -121,12 +121,18 @@ function checkWritten({ definitions }: DocumentNode): void {
 }
 
 function rejectOver(verb: string, found: number, max: number, what: string): void {
+  rejectMore(found, max, `the query ${verb}`, what, "Send several smaller queries");
+}
+
+/** Throws `malformed` for more than `max`: `urns has 1001 members; at most 1000 are allowed`. */
+export function rejectMore(
+  found: number,
+  max: number,
+  subject: string,
+  what: string,
+  hint: string,
+): void {
   if (found <= max) return;
-  throw new CatalogError(
-    "malformed",
-    `the query ${verb} ${found} ${what}; at most ${max} are allowed`,
-    {
-      hint: "Send several smaller queries",
-    },
-  );
+  const why = `${subject} ${found} ${what}; at most ${max} are allowed`;
+  throw new CatalogError("malformed", why, { hint });
 }

@@ -15,7 +15,7 @@ import {
 } from "graphql";
 import { expect, test } from "vitest";
 import { createSchema } from "../../src/graphql/schema/create-schema.ts";
-import { entityTypesOf } from "../../src/graphql/schema/entity-types.ts";
+import { entityTypeRows, entityTypesOf } from "../../src/graphql/schema/entity-types.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 import { copiedInputs, readByCatalog, withoutEffect } from "./seen/arguments.ts";
 
@@ -52,9 +52,15 @@ function modulesIn(folder: string): readonly Module[] {
 const modules = modulesIn("graphql");
 const catalogWords = modulesIn("catalog/search").map(({ words }) => words);
 
+/** Fields that entity-queries.ts resolves; the table of the entity types names them. */
+const queries = new Set(Object.values(entityTypeRows).map(({ query }) => query));
+
 /** The words of the modules that name the field, and of those that they import. */
 function wordsFor(field: string): readonly ReadonlySet<string>[] {
-  const own = modules.filter(({ words }) => words.has(field));
+  const own = modules.filter(
+    ({ path, words }) =>
+      words.has(field) || (queries.has(field) && path.endsWith("/entity-queries.ts")),
+  );
   const paths = new Set(own.flatMap(({ path, imports }) => [path, ...imports]));
   return modules.filter(({ path }) => paths.has(path)).map(({ words }) => words);
 }

@@ -12,12 +12,13 @@ import {
 import { expect, test } from "vitest";
 import { isEntityTypename } from "../../src/graphql/mapping/convert.ts";
 import { entityMappings } from "../../src/graphql/mapping/tables/all.ts";
-import {
-  descriptionAspects,
-  propertiesAspects,
-} from "../../src/graphql/queries/aspects-by-type.ts";
 import { createSchema } from "../../src/graphql/schema/create-schema.ts";
-import { entityTypesOf, typenames } from "../../src/graphql/schema/entity-types.ts";
+import {
+  descriptionPathOf,
+  entityTypesOf,
+  propertiesAspectOf,
+  typenames,
+} from "../../src/graphql/schema/entity-types.ts";
 import { resolvers } from "../../src/graphql/schema/resolvers.ts";
 import { ownValue } from "../../src/lib/own-value.ts";
 import { loadModel } from "../../src/model/load-model.ts";
@@ -44,8 +45,8 @@ const computedFrom: Readonly<Record<string, (entityType: string) => string | und
   deprecation: () => "deprecation",
   domain: () => "domains",
   platform: () => "dataPlatformInstance",
-  properties: (entityType) => ownValue(propertiesAspects, entityType),
-  editableProperties: (entityType) => ownValue(descriptionAspects, entityType)?.[0],
+  properties: propertiesAspectOf,
+  editableProperties: (entityType) => descriptionPathOf(entityType)[0],
 };
 
 /** Type of entities without a type of their own; its fields are those that any of them may have. */

@@ -12,8 +12,7 @@ import {
 } from "graphql";
 import { isEntityTypename } from "../../src/graphql/mapping/convert.ts";
 import { entityMappings, valueMappings } from "../../src/graphql/mapping/tables/all.ts";
-import { propertiesAspects } from "../../src/graphql/queries/aspects-by-type.ts";
-import { typenames } from "../../src/graphql/schema/entity-types.ts";
+import { propertiesAspectOf, typenames } from "../../src/graphql/schema/entity-types.ts";
 import { ownValue } from "../../src/lib/own-value.ts";
 import type { FieldType, Model } from "../../src/model/model.ts";
 
@@ -120,7 +119,7 @@ export function coverageOf(
 
 /** Aspects behind the fields that a function computes from one aspect. */
 const entityRecords: Readonly<Record<string, (entityType: string) => string | undefined>> = {
-  properties: (entityType) => ownValue(propertiesAspects, entityType),
+  properties: propertiesAspectOf,
 };
 
 function aspectTypes(aspect: string, model: Model): readonly FieldType[] {

@@ -4,7 +4,8 @@ import type { TokenType } from "../../auth/tokens/token-format.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { parseUrn, withNamespace } from "../../core/urn.ts";
 import type { TokenDuration } from "../../lib/token-durations.ts";
-import type { Viewer } from "../context.ts";
+import type { InputArgs, Viewer } from "../context.ts";
+import { rejectMore } from "../limits.ts";
 import { type PageInput, pageOf } from "../queries/pages.ts";
 import { byExpiry, type FacetFilter, tokenFilter } from "../queries/token-filter.ts";
 import { userOf } from "../queries/users.ts";
@@ -30,11 +31,7 @@ interface ListInput extends PageInput {
   readonly filters?: readonly FacetFilter[] | null;
 }
 
-async function listAccessTokens(
-  _: never,
-  { input }: { input: ListInput },
-  { tokens, namespace }: Viewer,
-) {
+async function listAccessTokens({ input }: InputArgs<ListInput>, { tokens, namespace }: Viewer) {
   const { start, count } = pageOf(input);
   const passes = tokenFilter(input.filters ?? [], namespace);
   const found = (await tokens.list()).filter(passes).sort(byExpiry);
@@ -42,7 +39,7 @@ async function listAccessTokens(
   return { start, count, total: found.length, tokens: page };
 }
 
-async function getAccessTokenMetadata(_: never, { token }: { token: string }, { tokens }: Viewer) {
+async function getAccessTokenMetadata({ token }: { token: string }, { tokens }: Viewer) {
   const record = await tokens.read(token);
   if (record === undefined)
     throw new CatalogError("not_found", "the token is not a valid access token");
@@ -57,13 +54,12 @@ interface CreateInput {
   readonly description?: string | null;
 }
 
-function getAccessToken(_: never, { input }: { input: Omit<CreateInput, "name"> }, viewer: Viewer) {
-  return createAccessToken(_, { input: { ...input, name: NAMELESS } }, viewer);
+function getAccessToken({ input }: InputArgs<Omit<CreateInput, "name">>, viewer: Viewer) {
+  return createAccessToken({ input: { ...input, name: NAMELESS } }, viewer);
 }
 
 async function createAccessToken(
-  _: never,
-  { input }: { input: CreateInput },
+  { input }: InputArgs<CreateInput>,
   { tokens, namespace, actor: owner = "", wrote }: Viewer,
 ) {
   const { type, duration, description } = input;
@@ -91,14 +87,8 @@ async function createAccessToken(
 }
 
 function bounded(member: string, text: string, max: number): string {
-  if (text.length <= max) return text;
-  throw new CatalogError(
-    "malformed",
-    `${member} has ${text.length} characters; at most ${max} are allowed`,
-    {
-      hint: `Send a shorter ${member}`,
-    },
-  );
+  rejectMore(text.length, max, `${member} has`, "characters", `Send a shorter ${member}`);
+  return text;
 }
 
 function userUrn(given: string, namespace: string): string {
@@ -116,7 +106,6 @@ function userUrn(given: string, namespace: string): string {
 }
 
 async function revokeAccessToken(
-  _: never,
   { tokenId }: { tokenId: string },
   { tokens, actor = "", wrote }: Viewer,
 ) {

@@ -2,13 +2,14 @@
 import { CatalogError } from "../../core/errors.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 import { ownValue } from "../../lib/own-value.ts";
-import type { Viewer } from "../context.ts";
+import type { InputArgs, UpdateArgs, Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { platformPrivileges } from "../queries/access/platform-privileges.ts";
-import { propertiesAspects } from "../queries/aspects-by-type.ts";
 import { entityOf } from "../queries/entity-source.ts";
+import { incomingUrns } from "../queries/related.ts";
+import { propertiesAspectOf } from "../schema/entity-types.ts";
 import { stampOf } from "./changes.ts";
-import { create, ownershipOf } from "./declared.ts";
+import { create, deleting, ownershipOf } from "./declared.ts";
 import { requiredProperties } from "./labels.ts";
 import { move } from "./move.ts";
 import { existingOwners, type OwnerInput } from "./owners.ts";
@@ -42,7 +43,7 @@ const make = (entityType: string, { input, value, others }: NewAspects, viewer: 
       entityType,
       id: ({ id }) => id,
       names: ({ name }) => [name],
-      aspects: () => ({ [ownValue(propertiesAspects, entityType) ?? ""]: value, ...others }),
+      aspects: () => ({ [propertiesAspectOf(entityType)]: value, ...others }),
       owned: () => others?.ownership === undefined,
       required: (_, urn) => {
         const creating = creators.get(entityType);
@@ -65,7 +66,7 @@ interface NewChild extends NewEntity {
 
 const glossary =
   (entityType: "glossaryTerm" | "glossaryNode") =>
-  async (_: never, { input }: { input: NewChild }, viewer: Viewer): Promise<string> => {
+  async ({ input }: InputArgs<NewChild>, viewer: Viewer): Promise<string> => {
     const { name, description, parentNode } = input;
     const parent = parentNode ? urnOf(parentNode, ["glossaryNode"], viewer) : undefined;
     if (parent !== undefined) await rejectMissing([parent], viewer);
@@ -82,20 +83,12 @@ const glossary =
     });
   };
 
-const deleting =
-  (...entityTypes: readonly string[]) =>
-  (_: never, { urn }: { urn: string }, viewer: Viewer): Promise<true> =>
-    remove(urnOf(urn, entityTypes, viewer), viewer);
-
 /** Throws `invalid`, in DataHub's words, for a domain with child domains. */
-async function rejectParentDomain(urn: string, { catalog }: Viewer): Promise<void> {
-  const { relationships } = await catalog.listRelationships({
-    ...{ urn, direction: "INCOMING", types: ["IsPartOf"], start: 0, count: 1 },
-  });
-  const [child] = relationships;
+async function rejectParentDomain(urn: string, viewer: Viewer): Promise<void> {
+  const [child] = await incomingUrns({ urn, relationship: "IsPartOf", count: 1 }, viewer);
   if (child === undefined) return;
   throw new CatalogError("invalid", `Cannot delete domain ${urn} which has child domains`, {
-    hint: `Move or delete its child domains first, such as ${child.urn}`,
+    hint: `Move or delete its child domains first, such as ${child}`,
   });
 }
 
@@ -123,7 +116,7 @@ async function rename(urn: string, name: string, viewer: Viewer): Promise<true> 
   }
   await rejectMissing([urn], viewer);
   const operation = { op: "add", path: [field], value: name } as const;
-  const aspect = ownValue(propertiesAspects, entityType) ?? "";
+  const aspect = propertiesAspectOf(entityType);
   const patch = patchOf(urn, aspect, [operation]);
   if (entityType !== "domain") return write([patch], viewer);
   return viewer.moving(async () => {
@@ -135,13 +128,9 @@ async function rename(urn: string, name: string, viewer: Viewer): Promise<true> 
 }
 
 export const making = {
-  createTag: (_: never, { input }: { input: NewEntity }, viewer: Viewer) =>
+  createTag: ({ input }: InputArgs<NewEntity>, viewer: Viewer) =>
     make("tag", { input, value: { name: input.name, ...described(input) } }, viewer),
-  async updateTag(
-    _: never,
-    { urn: text, input }: { urn: string; input: NewEntity },
-    viewer: Viewer,
-  ) {
+  async updateTag({ urn: text, input }: UpdateArgs<NewEntity>, viewer: Viewer) {
     const urn = urnOf(text, ["tag"], viewer);
     await rejectMissing([urn], viewer);
     const sent = Object.entries({ name: input.name, description: input.description });
@@ -151,7 +140,7 @@ export const making = {
     await write([patchOf(urn, "tagProperties", operations)], viewer);
     return entityOf(urn);
   },
-  async setTagColor(_: never, args: { urn: string; colorHex: string }, viewer: Viewer) {
+  async setTagColor(args: { urn: string; colorHex: string }, viewer: Viewer) {
     const urn = urnOf(args.urn, ["tag"], viewer);
     await rejectMissing([urn], viewer);
     const operation = { op: "add", path: ["colorHex"], value: args.colorHex } as const;
@@ -159,9 +148,9 @@ export const making = {
     const required = stored === undefined ? requiredProperties(urn) : [];
     return write([patchOf(urn, "tagProperties", [...required, operation])], viewer);
   },
-  deleteTag: deleting("tag"),
+  deleteTag: deleting(["tag"]),
 
-  async createDomain(_: never, { input }: { input: NewChild }, viewer: Viewer) {
+  async createDomain({ input }: InputArgs<NewChild>, viewer: Viewer) {
     const { name, parentDomain, owners } = input;
     const parent = parentDomain ? urnOf(parentDomain, ["domain"], viewer) : undefined;
     if (parent !== undefined) await rejectMissing([parent], viewer);
@@ -180,15 +169,14 @@ export const making = {
     });
   },
   moveDomain: (
-    _: never,
-    { input }: { input: { parentDomain?: Maybe<string>; resourceUrn: string } },
+    { input }: InputArgs<{ parentDomain?: Maybe<string>; resourceUrn: string }>,
     viewer: Viewer,
   ) => {
     const { parentDomain: parent, resourceUrn } = input;
     const newParent = { field: "parentDomain", parent, type: "domain" };
     return move(urnOf(resourceUrn, ["domain"], viewer), newParent, viewer);
   },
-  deleteDomain: (_: never, { urn: given }: { urn: string }, viewer: Viewer) => {
+  deleteDomain: ({ urn: given }: { urn: string }, viewer: Viewer) => {
     const urn = urnOf(given, ["domain"], viewer);
     return viewer.moving(async () => {
       await rejectParentDomain(urn, viewer);
@@ -199,17 +187,16 @@ export const making = {
   createGlossaryTerm: glossary("glossaryTerm"),
   createGlossaryNode: glossary("glossaryNode"),
   updateParentNode: (
-    _: never,
-    { input }: { input: { parentNode?: Maybe<string>; resourceUrn: string } },
+    { input }: InputArgs<{ parentNode?: Maybe<string>; resourceUrn: string }>,
     viewer: Viewer,
   ) => {
     const { parentNode: parent, resourceUrn } = input;
     const newParent = { field: "parentNode", parent, type: "glossaryNode" };
     return move(urnOf(resourceUrn, ["glossaryTerm", "glossaryNode"], viewer), newParent, viewer);
   },
-  deleteGlossaryEntity: deleting("glossaryTerm", "glossaryNode"),
+  deleteGlossaryEntity: deleting(["glossaryTerm", "glossaryNode"]),
 
-  createGroup: (_: never, { input }: { input: NewEntity }, viewer: Viewer) => {
+  createGroup: ({ input }: InputArgs<NewEntity>, viewer: Viewer) => {
     const value = {
       displayName: input.name,
       ...described(input),
@@ -220,13 +207,12 @@ export const making = {
     };
     return make("corpGroup", { input, value, others: { origin: { type: "NATIVE" } } }, viewer);
   },
-  removeGroup: deleting("corpGroup"),
+  removeGroup: deleting(["corpGroup"]),
   addGroupMembers,
   removeGroupMembers,
 
   async batchAssignRole(
-    _: never,
-    { input }: { input: { roleUrn?: Maybe<string>; actors: readonly string[] } },
+    { input }: InputArgs<{ roleUrn?: Maybe<string>; actors: readonly string[] }>,
     viewer: Viewer,
   ) {
     const roles = input.roleUrn ? [urnOf(input.roleUrn, ["dataHubRole"], viewer)] : [];
@@ -239,7 +225,7 @@ export const making = {
     );
   },
 
-  updateName: (_: never, { input }: { input: { urn: string; name: string } }, viewer: Viewer) =>
+  updateName: ({ input }: InputArgs<{ urn: string; name: string }>, viewer: Viewer) =>
     rename(input.urn, input.name, viewer),
 };
 
@@ -261,11 +247,7 @@ async function rejectExternal(group: string, { loader }: Viewer): Promise<void> 
   });
 }
 
-async function addGroupMembers(
-  _: never,
-  { input }: { readonly input: MembersInput },
-  viewer: Viewer,
-): Promise<true> {
+async function addGroupMembers({ input }: InputArgs<MembersInput>, viewer: Viewer): Promise<true> {
   const { group, users } = await membersOf(input, viewer);
   const operation = { op: "add", path: ["nativeGroups", group], value: group } as const;
   return write(
@@ -276,8 +258,7 @@ async function addGroupMembers(
 
 /** Removes every form of membership, because each gives a user the privileges of the group. */
 async function removeGroupMembers(
-  _: never,
-  { input }: { readonly input: MembersInput },
+  { input }: InputArgs<MembersInput>,
   viewer: Viewer,
 ): Promise<true> {
   const { group, users } = await membersOf(input, viewer);

@@ -3,7 +3,7 @@
  * `deleting` an entity. The folders beside this file have the declarations.
  */
 import { CatalogError } from "../../core/errors.ts";
-import type { Viewer } from "../context.ts";
+import type { InputArgs, Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { entityOf } from "../queries/entity-source.ts";
 import { createEntity, stampOf } from "./changes.ts";
@@ -18,7 +18,7 @@ import {
   write,
 } from "./writing.ts";
 
-export type Mutation<Args> = (source: never, args: Args, viewer: Viewer) => Promise<unknown>;
+export type Mutation<Args> = (args: Args, viewer: Viewer) => Promise<unknown>;
 
 /** The result of the mutation: the entity itself, its urn, or true. */
 type Answer = "entity" | "urn" | true;
@@ -52,8 +52,8 @@ export interface Creation<Input> {
 
 /** Creates an entity with all its aspects in one write. Fails when the entity exists. */
 export const creating =
-  <Input>(creation: Creation<Input>): Mutation<{ input: Input }> =>
-  async (_, { input }, viewer) =>
+  <Input>(creation: Creation<Input>): Mutation<InputArgs<Input>> =>
+  async ({ input }, viewer) =>
     answered(await create(creation, input, viewer), creation.answer);
 
 /**
@@ -113,7 +113,7 @@ interface Update<Args> {
 /** Changes members of an aspect by a patch; the other members keep their values. */
 export const updating =
   <Args>(update: Update<Args>): Mutation<Args> =>
-  async (_, args, viewer) => {
+  async (args, viewer) => {
     const { entityTypes, aspect, dependencies, members, required, answer } = update;
     const text = update.urn(args);
     const urn = entityTypes === undefined ? text : urnOf(text, entityTypes, viewer);
@@ -134,16 +134,18 @@ export const operationsOf = (
   });
 
 interface Deletion {
-  readonly entityTypes: readonly string[];
   required?(urn: string, viewer: Viewer): Promise<Required> | Required;
+  /** True when absent. */
+  readonly answer?: "urn";
 }
 
 type DeleteArgs = { readonly urn?: string; readonly input?: { readonly urn: string } };
 
 /** Deletes an entity and the references to it; its urn is an argument or a member of the input. */
 export const deleting =
-  ({ entityTypes, required }: Deletion): Mutation<DeleteArgs> =>
-  async (_, { urn: argument, input }, viewer) => {
-    const urn = urnOf(argument ?? input?.urn ?? "", entityTypes, viewer);
-    return remove(urn, viewer, await required?.(urn, viewer));
+  (entityTypes: readonly string[], { required, answer }: Deletion = {}): Mutation<DeleteArgs> =>
+  async ({ urn: argument, input }, viewer) => {
+    const urn = urnOf(argument ?? input?.urn, entityTypes, viewer);
+    await remove(urn, viewer, await required?.(urn, viewer));
+    return answered(urn, answer ?? true);
   };

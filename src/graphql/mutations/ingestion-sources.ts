@@ -2,14 +2,16 @@
 import { randomUUID } from "node:crypto";
 import { checkedTimeZone } from "../../core/query/time-zone.ts";
 import { jsonObject } from "../../lib/json.ts";
-import type { Viewer } from "../context.ts";
+import type { InputArgs, UpdateArgs, Viewer } from "../context.ts";
 import type { LoadedEntity } from "../entity-loader.ts";
 import { memberAt } from "../mapping/mapping.ts";
 import type { Maybe } from "../maybe.ts";
 import { type EntitySource, entityOf } from "../queries/entity-source.ts";
-import { type PageInput, pageOf, rowOrder, rowTest, type Sort } from "../queries/pages.ts";
+import { type PageInput, pageIn, pageOf, rowOrder, rowTest, type Sort } from "../queries/pages.ts";
+import { incomingUrns } from "../queries/related.ts";
 import type { FacetFilter } from "../queries/token-filter.ts";
-import { proposalOf, rejectMissing, remove, urnOf, write } from "./writing.ts";
+import { deleting } from "./declared.ts";
+import { proposalOf, urnOf, write } from "./writing.ts";
 
 interface Source {
   readonly urn: string;
@@ -52,7 +54,7 @@ interface ListInput extends PageInput {
 
 const listFields = ["urn", "name", "type"];
 
-async function listIngestionSources(_: never, { input }: { input: ListInput }, viewer: Viewer) {
+async function listIngestionSources({ input }: InputArgs<ListInput>, viewer: Viewer) {
   const { start, count } = pageOf(input);
   const tests = (input.filters ?? []).map((filter) => rowTest(filter, listFields));
   const words = input.query && input.query !== "*" ? [input.query] : [];
@@ -72,17 +74,11 @@ async function listIngestionSources(_: never, { input }: { input: ListInput }, v
 /** The execution requests of a source, latest first. */
 async function requestsOf(
   { urn }: Pick<Source, "urn">,
-  { catalog, loader }: Viewer,
+  viewer: Viewer,
 ): Promise<readonly LoadedEntity[]> {
-  const types = ["ingestionSource"];
-  const listed = await catalog.listRelationships({
-    urn,
-    types,
-    direction: "INCOMING",
-    start: 0,
-    count: sourcesMax,
-  });
-  const requests = await Promise.all(listed.relationships.map((one) => loader.load(one.urn)));
+  const query = { urn, relationship: "ingestionSource", count: sourcesMax };
+  const urns = await incomingUrns(query, viewer);
+  const requests = await Promise.all(urns.map((one) => viewer.loader.load(one)));
   const requestedAt = ({ aspect }: LoadedEntity) =>
     Number(aspect("dataHubExecutionRequestInput")?.requestedAt ?? 0);
   return requests
@@ -91,11 +87,9 @@ async function requestsOf(
 }
 
 async function executions(source: Source, asked: PageInput, viewer: Viewer) {
-  const start = Math.max(asked.start ?? 0, 0);
-  const count = Math.min(Math.max(asked.count ?? 10, 0), executionsMax);
-  const latestFirst = await requestsOf(source, viewer);
-  const page = latestFirst.slice(start, start + count).map(({ urn }) => entityOf(urn));
-  return { start, count: page.length, total: latestFirst.length, executionRequests: page };
+  const count = Math.min(asked.count ?? 10, executionsMax);
+  const { page, ...counts } = pageIn(await requestsOf(source, viewer), { ...asked, count });
+  return { ...counts, executionRequests: page.map(({ urn }) => entityOf(urn)) };
 }
 
 async function latestSuccessfulExecution(source: Source, _: never, viewer: Viewer) {
@@ -133,7 +127,7 @@ async function put(urn: string, input: SourceInput, viewer: Viewer) {
 
 export const sourceQueries = {
   listIngestionSources,
-  async ingestionSource(_: never, { urn }: { urn: string }, viewer: Viewer) {
+  async ingestionSource({ urn }: { urn: string }, viewer: Viewer) {
     return (await sourceOf(urnOf(urn, [TYPE], viewer), viewer)) ?? null;
   },
 };
@@ -150,25 +144,16 @@ export const sourceFields = {
 };
 
 export const sourceMutations = {
-  createIngestionSource: (_: never, { input }: { input: SourceInput }, viewer: Viewer) =>
+  createIngestionSource: ({ input }: InputArgs<SourceInput>, viewer: Viewer) =>
     put(`urn:${viewer.namespace}:${TYPE}:${randomUUID()}`, input, viewer),
 
-  updateIngestionSource: (
-    _: never,
-    { urn, input }: { urn: string; input: SourceInput },
-    viewer: Viewer,
-  ) => put(urnOf(urn, [TYPE], viewer), input, viewer),
+  updateIngestionSource: ({ urn, input }: UpdateArgs<SourceInput>, viewer: Viewer) =>
+    put(urnOf(urn, [TYPE], viewer), input, viewer),
 
-  async deleteIngestionSource(_: never, args: { urn: string }, viewer: Viewer) {
-    const urn = urnOf(args.urn, [TYPE], viewer);
-    await rejectMissing([urn], viewer);
-    await remove(urn, viewer);
-    return urn;
-  },
+  deleteIngestionSource: deleting([TYPE], { answer: "urn" }),
 
   async rollbackIngestion(
-    _: never,
-    { input: { runId } }: { input: { runId: string } },
+    { input: { runId } }: InputArgs<{ runId: string }>,
     { catalog, actor, wrote, loader }: Viewer,
   ) {
     const request = { runId, dryRun: false, hardDelete: false };

@@ -9,6 +9,11 @@ export interface LabelResource {
   readonly subResourceType?: Maybe<string>;
 }
 
+/** A column of a dataset. */
+export const columnResource = (dataset: string, fieldPath: string): LabelResource => ({
+  ...{ resourceUrn: dataset, subResource: fieldPath, subResourceType: "DATASET_FIELD" },
+});
+
 /** Maximum number of labels that one mutation adds or removes, over all its entities. */
 const operationsMax = 50_000;
 

@@ -6,9 +6,10 @@ import type { Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 import { ownValue } from "../../lib/own-value.ts";
-import type { Viewer } from "../context.ts";
+import type { InputArgs, Viewer } from "../context.ts";
+import { rejectMore } from "../limits.ts";
 import type { Maybe } from "../maybe.ts";
-import { descriptionAspects } from "../queries/aspects-by-type.ts";
+import { descriptionPathOf } from "../schema/entity-types.ts";
 import { actorOf } from "./changes.ts";
 import { type LabelResource, rejectTooMany, rejectUnknownColumns } from "./label-resources.ts";
 import { addOwners, type OwnerInput, removeOwners } from "./owners.ts";
@@ -21,12 +22,16 @@ import {
   write,
 } from "./writing.ts";
 
-interface Resources {
-  readonly resources: readonly Maybe<LabelResource>[];
-}
+/** The resource of a mutation, or those of a batch. */
+type Resources = Partial<LabelResource> & {
+  readonly resources?: readonly Maybe<LabelResource>[];
+};
 
-const resourcesIn = ({ resources }: Resources): readonly LabelResource[] =>
-  resources.filter((one) => one !== null && one !== undefined);
+const resourcesIn = ({ resources, ...resource }: Resources): readonly LabelResource[] =>
+  resources?.filter((one) => one !== null && one !== undefined) ?? [resource as LabelResource];
+
+const urnsOf = (resources: Resources): readonly string[] =>
+  resourcesIn(resources).map(({ resourceUrn }) => resourceUrn);
 
 interface Kind {
   readonly entityType: string;
@@ -35,14 +40,18 @@ interface Kind {
   readonly list: string;
   /** Name of the field of a list member that has the label's urn. */
   readonly member: string;
+  /** Members of the input that name one label, and several. */
+  readonly one: "tagUrn" | "termUrn";
+  readonly many: "tagUrns" | "termUrns";
 }
 
-const tags: Kind = { entityType: "tag", aspect: "globalTags", list: "tags", member: "tag" };
+const tags: Kind = {
+  ...{ entityType: "tag", aspect: "globalTags", list: "tags", member: "tag" },
+  ...{ one: "tagUrn", many: "tagUrns" },
+};
 const terms: Kind = {
-  entityType: "glossaryTerm",
-  aspect: "glossaryTerms",
-  list: "terms",
-  member: "urn",
+  ...{ entityType: "glossaryTerm", aspect: "glossaryTerms", list: "terms", member: "urn" },
+  ...{ one: "termUrn", many: "termUrns" },
 };
 
 /** A dataset's aspect holds the labels of its columns. */
@@ -60,58 +69,46 @@ function labelPatch(
   );
 }
 
-async function label(
-  op: "add" | "remove",
-  kind: Kind,
-  asked: { readonly labels: readonly string[]; readonly resources: readonly LabelResource[] },
-  viewer: Viewer,
-): Promise<true> {
-  rejectTooMany(asked.labels, asked.resources);
-  const labels = asked.labels.map((urn) => urnOf(urn, [kind.entityType], viewer));
-  const resources = asked.resources.map(({ resourceUrn }) => resourceUrn);
-  await rejectMissing(resources, viewer);
-  if (op === "add") await rejectMissing(labels, viewer);
-  await rejectUnknownColumns(asked.resources, viewer, { edited: op === "remove" });
-  const operations = labels.map((urn) => ({
-    op,
-    path: [kind.list, urn],
-    value: { [kind.member]: urn },
-  }));
-  const proposals = asked.resources.map((one) => labelPatch(one, kind, operations));
-  return write(operations.length === 0 ? [] : proposals, viewer);
-}
+type LabelsInput = Resources & {
+  readonly [Member in Kind["one"]]?: string;
+} & { readonly [Member in Kind["many"]]?: readonly string[] };
 
-interface TagsInput extends LabelResource {
-  readonly tagUrn: string;
-  readonly tagUrns: readonly string[];
-}
+/** Adds one or several labels to one or several resources, or removes them. */
+const labelling =
+  (op: "add" | "remove", kind: Kind) =>
+  async ({ input }: InputArgs<LabelsInput>, viewer: Viewer): Promise<true> => {
+    const asked = input[kind.many] ?? [input[kind.one] ?? ""];
+    const resources = resourcesIn(input);
+    rejectTooMany(asked, resources);
+    const labels = asked.map((urn) => urnOf(urn, [kind.entityType], viewer));
+    await rejectMissing(urnsOf(input), viewer);
+    if (op === "add") await rejectMissing(labels, viewer);
+    await rejectUnknownColumns(resources, viewer, { edited: op === "remove" });
+    const operations = labels.map((urn) => ({
+      op,
+      path: [kind.list, urn],
+      value: { [kind.member]: urn },
+    }));
+    const proposals = resources.map((one) => labelPatch(one, kind, operations));
+    return write(operations.length === 0 ? [] : proposals, viewer);
+  };
 
-interface TermsInput extends LabelResource {
-  readonly termUrn: string;
-  readonly termUrns: readonly string[];
-}
+type OwnersInput = Resources &
+  OwnerInput & {
+    readonly owners?: readonly OwnerInput[];
+    readonly ownerUrns?: readonly string[];
+  };
 
-type Field<Input> = (source: never, args: { input: Input }, viewer: Viewer) => Promise<true>;
+const addingOwners = ({ input }: InputArgs<OwnersInput>, viewer: Viewer) => {
+  const { owners = [input], ownershipTypeUrn } = input;
+  const typed = owners.map((owner) => ({ ownershipTypeUrn, ...owner }));
+  return addOwners(typed, resourcesIn(input), viewer);
+};
 
-const oneTag =
-  (op: "add" | "remove"): Field<TagsInput> =>
-  (_, { input }, viewer) =>
-    label(op, tags, { labels: [input.tagUrn], resources: [input] }, viewer);
-
-const manyTags =
-  (op: "add" | "remove"): Field<TagsInput & Resources> =>
-  (_, { input }, viewer) =>
-    label(op, tags, { labels: input.tagUrns, resources: resourcesIn(input) }, viewer);
-
-const oneTerm =
-  (op: "add" | "remove"): Field<TermsInput> =>
-  (_, { input }, viewer) =>
-    label(op, terms, { labels: [input.termUrn], resources: [input] }, viewer);
-
-const manyTerms =
-  (op: "add" | "remove"): Field<TermsInput & Resources> =>
-  (_, { input }, viewer) =>
-    label(op, terms, { labels: input.termUrns, resources: resourcesIn(input) }, viewer);
+const removingOwners = ({ input }: InputArgs<OwnersInput>, viewer: Viewer) => {
+  const { ownerUrns: urns = [input.ownerUrn], ownershipTypeUrn: typeUrn } = input;
+  return removeOwners({ urns, typeUrn }, resourcesIn(input), viewer);
+};
 
 async function writeDomain(
   domainUrn: Maybe<string>,
@@ -150,19 +147,14 @@ const descriptionCharactersMax = 1_000_000;
 
 async function describe(input: DescriptionInput, viewer: Viewer): Promise<true> {
   const { resourceUrn, subResource, description } = input;
-  if (description.length > descriptionCharactersMax) {
-    throw new CatalogError(
-      "malformed",
-      `description has ${description.length} characters; at most ${descriptionCharactersMax} are allowed`,
-      { hint: "Send a shorter description, and a link to the rest (addLink)" },
-    );
-  }
+  const hint = "Send a shorter description, and a link to the rest (addLink)";
+  rejectMore(description.length, descriptionCharactersMax, "description has", "characters", hint);
   await rejectMissing([resourceUrn], viewer);
   await rejectUnknownColumns([input], viewer);
   const type = entityTypeOf(resourceUrn);
   const [aspect, field] = subResource
     ? ["editableSchemaMetadata", "description"]
-    : (ownValue(descriptionAspects, type) ?? []);
+    : descriptionPathOf(type);
   if (aspect === undefined || field === undefined) {
     throw new CatalogError(
       "invalid",
@@ -207,74 +199,48 @@ async function deprecate(
   );
 }
 
-const urnsOf = (resources: Resources): readonly string[] =>
-  resourcesIn(resources).map(({ resourceUrn }) => resourceUrn);
+export const labelMutations = {
+  addTag: labelling("add", tags),
+  addTags: labelling("add", tags),
+  batchAddTags: labelling("add", tags),
+  removeTag: labelling("remove", tags),
+  batchRemoveTags: labelling("remove", tags),
+  addTerm: labelling("add", terms),
+  addTerms: labelling("add", terms),
+  batchAddTerms: labelling("add", terms),
+  removeTerm: labelling("remove", terms),
+  batchRemoveTerms: labelling("remove", terms),
 
-export const labelling = {
-  addTag: oneTag("add"),
-  removeTag: oneTag("remove"),
-  addTags: ((_, { input }, viewer) =>
-    label("add", tags, { labels: input.tagUrns, resources: [input] }, viewer)) as Field<TagsInput>,
-  batchAddTags: manyTags("add"),
-  batchRemoveTags: manyTags("remove"),
-  addTerm: oneTerm("add"),
-  removeTerm: oneTerm("remove"),
-  addTerms: ((_, { input }, viewer) =>
-    label(
-      "add",
-      terms,
-      { labels: input.termUrns, resources: [input] },
-      viewer,
-    )) as Field<TermsInput>,
-  batchAddTerms: manyTerms("add"),
-  batchRemoveTerms: manyTerms("remove"),
+  addOwner: addingOwners,
+  addOwners: addingOwners,
+  batchAddOwners: addingOwners,
+  removeOwner: removingOwners,
+  batchRemoveOwners: removingOwners,
 
-  addOwner: ((_, { input }, viewer) => addOwners([input], [input], viewer)) as Field<
-    OwnerInput & LabelResource
-  >,
-  addOwners: ((_, { input }, viewer) => addOwners(input.owners, [input], viewer)) as Field<
-    { owners: readonly OwnerInput[] } & LabelResource
-  >,
-  batchAddOwners: ((_, { input }, viewer) =>
-    addOwners(
-      input.owners.map((owner) => ({ ownershipTypeUrn: input.ownershipTypeUrn, ...owner })),
-      resourcesIn(input),
-      viewer,
-    )) as Field<{ owners: readonly OwnerInput[]; ownershipTypeUrn?: Maybe<string> } & Resources>,
-  removeOwner: ((_, { input }, viewer) =>
-    removeOwners(
-      { urns: [input.ownerUrn], typeUrn: input.ownershipTypeUrn },
-      [input],
-      viewer,
-    )) as Field<OwnerInput & LabelResource>,
-  batchRemoveOwners: ((_, { input }, viewer) =>
-    removeOwners(
-      { urns: input.ownerUrns, typeUrn: input.ownershipTypeUrn },
-      resourcesIn(input),
-      viewer,
-    )) as Field<{ ownerUrns: readonly string[]; ownershipTypeUrn?: Maybe<string> } & Resources>,
-
-  setDomain: (_: never, args: { entityUrn: string; domainUrn: string }, viewer: Viewer) =>
+  setDomain: (args: { entityUrn: string; domainUrn: string }, viewer: Viewer) =>
     writeDomain(args.domainUrn, [args.entityUrn], viewer),
-  unsetDomain: (_: never, args: { entityUrn: string }, viewer: Viewer) =>
+  unsetDomain: (args: { entityUrn: string }, viewer: Viewer) =>
     writeDomain(undefined, [args.entityUrn], viewer),
-  batchSetDomain: ((_, { input }, viewer) =>
-    writeDomain(input.domainUrn, urnsOf(input), viewer)) as Field<
-    { domainUrn?: Maybe<string> } & Resources
-  >,
+  batchSetDomain: (
+    { input }: InputArgs<Resources & { domainUrn?: Maybe<string> }>,
+    viewer: Viewer,
+  ) => writeDomain(input.domainUrn, urnsOf(input), viewer),
 
-  updateDescription: ((_, { input }, viewer) => describe(input, viewer)) as Field<DescriptionInput>,
-  updateDeprecation: ((_, { input }, viewer) => deprecate(input, [input.urn], viewer)) as Field<
-    DeprecationInput & { urn: string }
-  >,
-  batchUpdateDeprecation: ((_, { input }, viewer) =>
-    deprecate(input, urnsOf(input), viewer)) as Field<DeprecationInput & Resources>,
+  updateDescription: ({ input }: InputArgs<DescriptionInput>, viewer: Viewer) =>
+    describe(input, viewer),
+  updateDeprecation: ({ input }: InputArgs<DeprecationInput & { urn: string }>, viewer: Viewer) =>
+    deprecate(input, [input.urn], viewer),
+  batchUpdateDeprecation: ({ input }: InputArgs<DeprecationInput & Resources>, viewer: Viewer) =>
+    deprecate(input, urnsOf(input), viewer),
 
-  batchUpdateSoftDeleted: (async (_, { input: { urns, deleted } }, viewer) => {
+  async batchUpdateSoftDeleted(
+    { input: { urns, deleted } }: InputArgs<{ urns: readonly string[]; deleted: boolean }>,
+    viewer: Viewer,
+  ) {
     await rejectMissing(urns, viewer);
     return write(
       urns.map((urn) => proposalOf(urn, "status", { removed: deleted })),
       viewer,
     );
-  }) as Field<{ urns: readonly string[]; deleted: boolean }>,
+  },
 };

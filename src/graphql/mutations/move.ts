@@ -11,11 +11,10 @@
 import { CatalogError } from "../../core/errors.ts";
 import { START } from "../../core/position.ts";
 import { entityTypeOf } from "../../core/urn.ts";
-import { ownValue } from "../../lib/own-value.ts";
 import type { Viewer } from "../context.ts";
 import { memberAt } from "../mapping/mapping.ts";
 import type { Maybe } from "../maybe.ts";
-import { propertiesAspects } from "../queries/aspects-by-type.ts";
+import { propertiesAspectOf } from "../schema/entity-types.ts";
 import { domainNames, rejectTakenName } from "./unique-names.ts";
 import { patchOf, rejectMissing, urnOf, write, writeProposals } from "./writing.ts";
 
@@ -32,7 +31,7 @@ const stepsMax = 1_000;
 /** Maximum attempts to revert a move while others write the same aspect. */
 const attemptsMax = 5;
 
-const aspectOf = (urn: string): string => ownValue(propertiesAspects, entityTypeOf(urn)) ?? "";
+const aspectOf = (urn: string): string => propertiesAspectOf(entityTypeOf(urn));
 
 /** The current parent. It ignores the viewer's read permissions, which do not affect cycles. */
 async function parentOf(urn: string, field: string, { entities }: Viewer): Promise<unknown> {

@@ -2,8 +2,9 @@
  * Invites, reset tokens of passwords, and the status of users. sign-in-rules.ts authorizes each field
  * before.
  */
-import type { Viewer } from "../context.ts";
-import { proposalOf, rejectMissing, remove, urnOf, writeProposals } from "./writing.ts";
+import type { InputArgs, Viewer } from "../context.ts";
+import { deleting } from "./declared.ts";
+import { proposalOf, rejectMissing, urnOf, writeProposals } from "./writing.ts";
 
 export const signInQueries = { getInviteToken: createInviteToken };
 export const signInMutations = {
@@ -11,15 +12,14 @@ export const signInMutations = {
   createNativeUserResetToken,
   acceptRole,
   updateUserStatus,
-  removeUser: (_: never, { urn }: { readonly urn: string }, viewer: Viewer) =>
-    remove(urnOf(urn, ["corpuser"], viewer), viewer),
+  removeUser: deleting(["corpuser"]),
 };
 
 interface InviteInput {
   readonly roleUrn?: string | null;
 }
 
-async function createInviteToken(_: never, { input }: { input: InviteInput }, viewer: Viewer) {
+async function createInviteToken({ input }: InputArgs<InviteInput>, viewer: Viewer) {
   const { signIn, actor = "", wrote } = viewer;
   const role = input.roleUrn ? urnOf(input.roleUrn, ["dataHubRole"], viewer) : undefined;
   const { token, position } = await signIn.invites.create(role, actor);
@@ -28,8 +28,7 @@ async function createInviteToken(_: never, { input }: { input: InviteInput }, vi
 }
 
 async function createNativeUserResetToken(
-  _: never,
-  { input }: { input: { readonly userUrn: string } },
+  { input }: InputArgs<{ readonly userUrn: string }>,
   viewer: Viewer,
 ) {
   const { signIn, actor = "", wrote } = viewer;
@@ -40,8 +39,7 @@ async function createNativeUserResetToken(
 }
 
 async function acceptRole(
-  _: never,
-  { input }: { input: { readonly inviteToken: string } },
+  { input }: InputArgs<{ readonly inviteToken: string }>,
   { signIn, actor = "", wrote }: Viewer,
 ): Promise<true> {
   wrote(await signIn.acceptRole(input.inviteToken, actor));
@@ -49,7 +47,6 @@ async function acceptRole(
 }
 
 async function updateUserStatus(
-  _: never,
   { urn, status }: { readonly urn: string; readonly status: "ACTIVE" | "SUSPENDED" },
   viewer: Viewer,
 ): Promise<string> {

@@ -9,6 +9,7 @@ import { REQUIRED, type RequiredPrivileges } from "../../core/write/required-pri
 import { isOvertaken } from "../../core/write/upsert.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { Viewer } from "../context.ts";
+import { rejectMore } from "../limits.ts";
 import type { Maybe } from "../maybe.ts";
 
 /** Maximum number of entities, and of labels, of one field. */
@@ -114,15 +115,7 @@ export function urnOf(
 
 /** Throws `not_found` with the first missing urn, `malformed` for too many. */
 export async function rejectMissing(urns: readonly string[], viewer: Viewer): Promise<void> {
-  if (urns.length > membersMax) {
-    throw new CatalogError(
-      "malformed",
-      `the request has ${urns.length} urns; at most ${membersMax} are allowed`,
-      {
-        hint: "Send them in several requests",
-      },
-    );
-  }
+  rejectMore(urns.length, membersMax, "the request has", "urns", "Send them in several requests");
   const there = new Set(await viewer.catalog.filterExisting(urns, { includeSoftDelete: true }));
   const missing = urns.find((urn) => !there.has(urn));
   if (missing === undefined) return;

@@ -3,13 +3,13 @@ import { randomUUID } from "node:crypto";
 import { CatalogError } from "../../core/errors.ts";
 import type { Criterion } from "../../core/query/filter.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
-import type { Viewer } from "../context.ts";
+import type { InputArgs, Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { actorOf, stampOf, withoutNulls } from "../mutations/changes.ts";
 import { anyOf, proposalOf, rejectMissing, urnOf, write } from "../mutations/writing.ts";
 import { type EntitySource, entityOf } from "./entity-source.ts";
 import { entriesOf } from "./entity-values.ts";
-import type { PageInput } from "./pages.ts";
+import { type PageInput, pageIn } from "./pages.ts";
 import { relatedEntities } from "./related.ts";
 
 interface Entry {
@@ -38,7 +38,6 @@ interface CustomInput {
 }
 
 async function upsertCustomAssertion(
-  _: never,
   { urn: given, input }: { urn?: Maybe<string>; input: CustomInput },
   viewer: Viewer,
 ) {
@@ -94,7 +93,6 @@ interface ResultInput {
 }
 
 async function reportAssertionResult(
-  _: never,
   { urn: given, result }: { urn: string; result: ResultInput },
   viewer: Viewer,
 ) {
@@ -159,7 +157,7 @@ interface OperationInput {
   readonly customProperties?: Maybe<readonly Entry[]>;
 }
 
-async function reportOperation(_: never, { input }: { input: OperationInput }, viewer: Viewer) {
+async function reportOperation({ input }: InputArgs<OperationInput>, viewer: Viewer) {
   const { operationType, sourceType, customOperationType, numAffectedRows, partition } = input;
   const urn = urnOf(input.urn, ["dataset"], viewer);
   await rejectMissing([urn], viewer);
@@ -267,13 +265,10 @@ interface AssertionsInput extends PageInput {
 }
 
 async function assertions({ urn }: EntitySource, asked: AssertionsInput, viewer: Viewer) {
-  const start = Math.max(0, asked.start ?? 0);
-  const count = Math.max(0, asked.count ?? 20);
   const { includeSoftDeleted } = asked;
   const query = { urn, relationship: "Asserts", typename: "Assertion", includeSoftDeleted };
-  const all = await relatedEntities(query, viewer);
-  const page = all.slice(start, start + count);
-  return { start, count: page.length, total: all.length, assertions: page };
+  const { page, ...counts } = pageIn(await relatedEntities(query, viewer), asked);
+  return { ...counts, assertions: page };
 }
 
 async function operations({ urn }: EntitySource, range: TimeRange, viewer: Viewer) {

@@ -1,7 +1,7 @@
 /** Autocompletion, and browsing of folders. */
 
 import type { Filter } from "../../core/query/filter.ts";
-import type { Viewer } from "../context.ts";
+import type { InputArgs, Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { completedTypes } from "./default-search-types.ts";
 import { viewOf, withinView } from "./discovery/views.ts";
@@ -40,7 +40,7 @@ async function completed(
 }
 
 export const browsing = {
-  async autoComplete(_: never, { input }: { input: Typed }, viewer: Viewer) {
+  async autoComplete({ input }: InputArgs<Typed>, viewer: Viewer) {
     const member = input.type ?? "DATASET";
     const entity = viewer.entityTypes.find(member) ?? member;
     return {
@@ -49,7 +49,7 @@ export const browsing = {
     };
   },
 
-  async autoCompleteForMultiple(_: never, { input }: { input: Typed }, viewer: Viewer) {
+  async autoCompleteForMultiple({ input }: InputArgs<Typed>, viewer: Viewer) {
     const { entityTypes } = viewer;
     const named = (input.types ?? []).map((member) => entityTypes.find(member) ?? member);
     const view = await viewOf(input.viewUrn, viewer);
@@ -65,7 +65,7 @@ export const browsing = {
     return { query: input.query, suggestions: found };
   },
 
-  async browse(_: never, { input }: { input: Level }, { catalog, entityTypes }: Viewer) {
+  async browse({ input }: InputArgs<Level>, { catalog, entityTypes }: Viewer) {
     const member = input.type ?? "DATASET";
     const start = input.start ?? 0;
     const path = input.path?.length ? `/${input.path.join("/")}` : "";
@@ -86,7 +86,7 @@ export const browsing = {
     };
   },
 
-  async browseV2(_: never, { input }: { input: Level }, viewer: Viewer) {
+  async browseV2({ input }: InputArgs<Level>, viewer: Viewer) {
     const types = [...(input.types ?? []), ...(input.type ? [input.type] : [])];
     const path = (input.path ?? []).map((name) => SEPARATOR + name).join("");
     const found = await viewer.catalog.browseV2({

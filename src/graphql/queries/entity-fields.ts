@@ -1,7 +1,7 @@
 /** Fields of entities that take arguments. All others are in mapping/tables/. */
 import { entityTypeOf } from "../../core/urn.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
-import type { Resolver, Viewer } from "../context.ts";
+import type { InputArgs, Viewer } from "../context.ts";
 import { objectsIn, stringsIn } from "../mapping/mapping.ts";
 import type { Maybe } from "../maybe.ts";
 import { type EntitySource, namedBy } from "./entity-source.ts";
@@ -21,7 +21,7 @@ interface RelationshipsInput {
 
 async function relationships(
   { urn }: EntitySource,
-  { input }: { input: RelationshipsInput },
+  { input }: InputArgs<RelationshipsInput>,
   { catalog, loader, entityTypes }: Viewer,
 ) {
   const related = input.relatedEntityTypes?.map((type) => entityTypes.find(type) ?? type);
@@ -126,16 +126,14 @@ function columns(
   return all.slice(page.start, count == null ? all.length : page.start + page.count);
 }
 
-type Resolvers = Readonly<Record<string, Resolver>>;
-
 /** By type of the schema; those of `Entity` for every entity type that has the field. */
-export const entityFields: Readonly<Record<string, Resolvers>> = {
-  Entity: { aspects: rawAspects as Resolver, relationships: relationships as Resolver },
-  ServiceAccount: { relationships: relationships as Resolver },
-  AccessTokenMetadata: { relationships: relationships as Resolver },
-  VersionedDataset: { relationships: relationships as Resolver },
-  Dataset: { schemaMetadata: schemaMetadata as Resolver, schema: schemaMetadata as Resolver },
-  GlossaryTerm: { schemaMetadata: schemaMetadata as Resolver },
-  SchemaMetadata: { fields: columns as Resolver },
-  DataJob: { runs: jobRuns as Resolver },
+export const entityFields = {
+  Entity: { aspects: rawAspects, relationships },
+  ServiceAccount: { relationships },
+  AccessTokenMetadata: { relationships },
+  VersionedDataset: { relationships },
+  Dataset: { schemaMetadata, schema: schemaMetadata },
+  GlossaryTerm: { schemaMetadata },
+  SchemaMetadata: { fields: columns },
+  DataJob: { runs: jobRuns },
 };

@@ -3,11 +3,10 @@ import { NO_RUN_ID } from "../../core/change.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import { maxOf } from "../../lib/lists.ts";
-import { ownValue } from "../../lib/own-value.ts";
 import type { Viewer } from "../context.ts";
 import type { LoadedEntity } from "../entity-loader.ts";
 import { stringsIn } from "../mapping/mapping.ts";
-import { propertiesAspects } from "./aspects-by-type.ts";
+import { propertiesAspectOf } from "../schema/entity-types.ts";
 import { type EntitySource, entityOf, namedAs } from "./entity-source.ts";
 
 const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
@@ -31,7 +30,7 @@ const lastPart = (urn: string): string => {
 /** The entity's own aspect of properties, with a name; null without the aspect. */
 export function propertiesOf(loaded: LoadedEntity): JsonObject | null {
   const entityType = entityTypeOf(loaded.urn);
-  const properties = loaded.aspect(ownValue(propertiesAspects, entityType) ?? "");
+  const properties = loaded.aspect(propertiesAspectOf(entityType));
   if (properties === undefined) return null;
   return {
     ...properties,
@@ -50,7 +49,7 @@ export const entriesOf = (map: unknown) =>
 /** The name that the properties or the key give, else the last part of the urn. */
 export function nameOf(loaded: LoadedEntity): string {
   const entityType = entityTypeOf(loaded.urn);
-  const properties = loaded.aspect(ownValue(propertiesAspects, entityType) ?? "") ?? {};
+  const properties = loaded.aspect(propertiesAspectOf(entityType)) ?? {};
   const key = loaded.key();
   // A platform's name is its key; the name in its properties is for display.
   const names =

@@ -29,6 +29,13 @@ export function pageOf(input: PageInput): { readonly start: number; readonly cou
   });
 }
 
+/** The page of a list that is read as a whole. */
+export function pageIn<Row>(all: readonly Row[], asked: PageInput, usual = countUsual) {
+  const start = Math.max(0, asked.start ?? 0);
+  const page = all.slice(start, start + Math.max(0, asked.count ?? usual));
+  return { start, count: page.length, total: all.length, page };
+}
+
 export interface Sort {
   readonly field: string;
   readonly sortOrder: "ASCENDING" | "DESCENDING";

@@ -1,10 +1,11 @@
 /** Queries and mutations of policies. */
 import { randomUUID } from "node:crypto";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
-import type { Viewer } from "../context.ts";
+import type { InputArgs, UpdateArgs, Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
 import { withoutNulls } from "../mutations/changes.ts";
-import { proposalOf, rejectMissing, remove, urnOf, write } from "../mutations/writing.ts";
+import { deleting } from "../mutations/declared.ts";
+import { proposalOf, rejectMissing, urnOf, write } from "../mutations/writing.ts";
 import { type PageInput, pageOf, rowTest } from "./pages.ts";
 import type { FacetFilter } from "./token-filter.ts";
 
@@ -28,7 +29,7 @@ interface ListInput extends PageInput {
 
 const listFields = ["urn", "name", "description", "type", "state", "editable"];
 
-async function listPolicies(_: never, { input }: { input: ListInput }, viewer: Viewer) {
+async function listPolicies({ input }: InputArgs<ListInput>, viewer: Viewer) {
   const { start, count } = pageOf(input);
   const found = await viewer.entities.list(TYPE);
   const words = input.query && input.query !== "*" ? input.query.toLowerCase() : "";
@@ -73,22 +74,14 @@ async function put(urn: string, input: PolicyInput, viewer: Viewer): Promise<str
 export const policyQueries = { listPolicies };
 
 export const policyMutations = {
-  createPolicy: (_: never, { input }: { input: PolicyInput }, viewer: Viewer) =>
+  createPolicy: ({ input }: InputArgs<PolicyInput>, viewer: Viewer) =>
     put(`urn:${viewer.namespace}:${TYPE}:${randomUUID()}`, input, viewer),
 
-  async updatePolicy(
-    _: never,
-    { urn: text, input }: { urn: string; input: PolicyInput },
-    viewer: Viewer,
-  ) {
+  async updatePolicy({ urn: text, input }: UpdateArgs<PolicyInput>, viewer: Viewer) {
     const urn = urnOf(text, [TYPE], viewer);
     await rejectMissing([urn], viewer);
     return put(urn, input, viewer);
   },
 
-  async deletePolicy(_: never, { urn: text }: { urn: string }, viewer: Viewer) {
-    const urn = urnOf(text, [TYPE], viewer);
-    await remove(urn, viewer);
-    return urn;
-  },
+  deletePolicy: deleting([TYPE], { answer: "urn" }),
 };

@@ -16,8 +16,8 @@ import { listQueries } from "./lists/search-lists.ts";
 import { appConfig } from "./settings/app-config.ts";
 import { settingsQueries } from "./settings/global-settings.ts";
 
-export const readQueries: Readonly<Record<string, Resolver>> = {
-  appConfig: appConfig as Resolver,
+export const readQueries = {
+  appConfig,
   ...settingsQueries,
   ...listQueries,
   ...peopleQueries,

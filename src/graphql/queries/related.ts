@@ -16,6 +16,21 @@ const edgesMax = 10_000;
 /** Edges of the first read, which is the only one for nearly all entities. */
 const firstMax = 200;
 
+/** The urns of at most `count` entities that have the relationship to the entity, each once. */
+export async function incomingUrns(
+  {
+    urn,
+    relationship,
+    count,
+  }: Omit<RelatedQuery, "includeSoftDeleted"> & { readonly count: number },
+  { catalog }: Pick<Viewer, "catalog">,
+): Promise<readonly string[]> {
+  const { relationships } = await catalog.listRelationships({
+    ...{ urn, direction: "INCOMING", types: [relationship], start: 0, count },
+  });
+  return [...new Set(relationships.map((one) => one.urn))];
+}
+
 /** The urns of the related entities, oldest edge first. */
 async function relatedUrns(
   { urn, relationship, includeSoftDeleted }: RelatedQuery,

@@ -10,8 +10,9 @@ import type {
 } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import type { Criterion, Filter } from "../../core/query/filter.ts";
-import type { Viewer } from "../context.ts";
+import type { InputArgs, Viewer } from "../context.ts";
 import type { Maybe } from "../maybe.ts";
+import { given } from "../mutations/changes.ts";
 import { shownType } from "../schema/entity-types.ts";
 import { searchedTypes, walkedTypes } from "./default-search-types.ts";
 import { viewOf, withinView } from "./discovery/views.ts";
@@ -33,21 +34,17 @@ export interface SearchInput {
   }>;
 }
 
-/** Null members count as absent. */
-const withoutNulls = <T>(input: object): T =>
-  Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as T;
-
 export function filterOf({
   filters,
   orFilters,
 }: Pick<SearchInput, "filters" | "orFilters">): Filter | undefined {
-  const all = (filters ?? []).map((one) => withoutNulls<Criterion>(one));
+  const all = (filters ?? []).map((one) => given(one) as Criterion);
   if (orFilters === null || orFilters === undefined || orFilters.length === 0) {
     return all.length === 0 ? undefined : { or: [{ and: all }] };
   }
   return {
     or: orFilters.map(({ and }) => ({
-      and: [...all, ...(and ?? []).map((one) => withoutNulls<Criterion>(one))],
+      and: [...all, ...(and ?? []).map((one) => given(one) as Criterion)],
     })),
   };
 }
@@ -99,7 +96,7 @@ interface GroupingInput {
 
 /** The catalog uses the model's names of entity types. */
 function flagsOf({ searchFlags }: SearchInput, entityTypes: Viewer["entityTypes"]): SearchFlags {
-  const flags = withoutNulls<SearchFlags & { groupingSpec?: GroupingInput }>(searchFlags ?? {});
+  const flags = given(searchFlags ?? {}) as SearchFlags & { groupingSpec?: GroupingInput };
   const { groupingSpec, ...rest } = flags;
   if (!groupingSpec?.groupingCriteria) return rest;
   const named = (member: string) => entityTypes.find(member) ?? member;
@@ -188,43 +185,50 @@ export function withoutDrafts(request: SearchRequest): SearchRequest {
   return { ...request, within: shownDocuments };
 }
 
-/** A page of a search with its facets. */
-export async function searched(
-  asked: SearchInput & PageInput,
-  viewer: Viewer,
-  change: (request: SearchRequest) => SearchRequest = (request) => request,
-) {
-  const page: PageRequest = { start: asked.start ?? 0, count: asked.count ?? COUNT };
-  const found = await viewer.catalog.search(change(await requestOf(asked, viewer)), page);
-  return {
-    start: found.from,
-    count: found.hits.length,
-    total: found.total,
-    searchResults: found.hits.map(resultOf),
-    facets: facetsOf(found.facets, viewer),
-    suggestions: found.suggestions ?? [],
-  };
-}
+const pageOf = ({ start, count }: PageInput): PageRequest => ({
+  ...{ start: start ?? 0, count: count ?? COUNT },
+});
 
 export interface ScrollInput extends SearchInput {
   readonly scrollId?: Maybe<string>;
 }
 
-/** A page of a scroll. */
-export async function scrolled(
-  asked: ScrollInput,
+const scrollOf = ({ scrollId, count }: ScrollInput) => ({
+  ...{ scrollId: scrollId ?? undefined, count: count ?? COUNT },
+});
+
+/** The members that the results of all searches and scrolls have. */
+const resultsOf = <Hit, Shown>(
+  page: {
+    readonly hits: readonly Hit[];
+    readonly total: number;
+    readonly facets: readonly SearchFacet[];
+  },
+  shown: (hit: Hit) => Shown,
   viewer: Viewer,
-  change: (request: SearchRequest) => SearchRequest = (request) => request,
-) {
-  const scroll = { scrollId: asked.scrollId ?? undefined, count: asked.count ?? COUNT };
-  const found = await viewer.catalog.scroll(change(await requestOf(asked, viewer)), scroll);
-  return {
-    nextScrollId: found.scrollId ?? null,
-    count: found.hits.length,
-    total: found.total,
-    searchResults: found.hits.map(resultOf),
-    facets: facetsOf(found.facets, viewer),
-  };
+) => ({
+  count: page.hits.length,
+  total: page.total,
+  searchResults: page.hits.map(shown),
+  facets: facetsOf(page.facets, viewer),
+});
+
+type Change = (request: SearchRequest) => SearchRequest;
+const unchanged: Change = (request) => request;
+
+/** A page of a search with its facets. */
+export async function searched(asked: SearchInput & PageInput, viewer: Viewer, change = unchanged) {
+  const request = change(await requestOf(asked, viewer));
+  const page = await viewer.catalog.search(request, pageOf(asked));
+  const suggestions = page.suggestions ?? [];
+  return { start: page.from, ...resultsOf(page, resultOf, viewer), suggestions };
+}
+
+/** A page of a scroll. */
+export async function scrolled(asked: ScrollInput, viewer: Viewer, change = unchanged) {
+  const request = change(await requestOf(asked, viewer));
+  const page = await viewer.catalog.scroll(request, scrollOf(asked));
+  return { nextScrollId: page.scrollId ?? null, ...resultsOf(page, resultOf, viewer) };
 }
 
 interface TimeWindow {
@@ -281,53 +285,32 @@ const reachedOf = (hit: LineageHit) => ({
 });
 
 export const searching = {
-  async searchAcrossLineage(
-    _: never,
-    { input }: { input: LineageSearchInput & PageInput },
-    viewer: Viewer,
-  ) {
-    const page = { start: input.start ?? 0, count: input.count ?? COUNT };
-    const found = await viewer.catalog.searchLineage(await lineageRequestOf(input, viewer), page);
-    return {
-      start: found.from,
-      count: found.hits.length,
-      total: found.total,
-      searchResults: found.hits.map(reachedOf),
-      facets: facetsOf(found.facets, viewer),
-      isPartial: found.partial,
-    };
+  async searchAcrossLineage({ input }: InputArgs<LineageSearchInput & PageInput>, viewer: Viewer) {
+    const request = await lineageRequestOf(input, viewer);
+    const page = await viewer.catalog.searchLineage(request, pageOf(input));
+    const results = resultsOf(page, reachedOf, viewer);
+    return { start: page.from, ...results, isPartial: page.partial };
   },
 
   async scrollAcrossLineage(
-    _: never,
-    { input }: { input: LineageSearchInput & { readonly scrollId?: Maybe<string> } },
+    { input }: InputArgs<LineageSearchInput & ScrollInput>,
     viewer: Viewer,
   ) {
-    const scroll = { scrollId: input.scrollId ?? undefined, count: input.count ?? COUNT };
-    const found = await viewer.catalog.scrollLineage(await lineageRequestOf(input, viewer), scroll);
-    return {
-      nextScrollId: found.scrollId ?? null,
-      count: found.hits.length,
-      total: found.total,
-      searchResults: found.hits.map(reachedOf),
-      facets: facetsOf(found.facets, viewer),
-      isPartial: found.partial,
-    };
+    const request = await lineageRequestOf(input, viewer);
+    const page = await viewer.catalog.scrollLineage(request, scrollOf(input));
+    const results = resultsOf(page, reachedOf, viewer);
+    return { nextScrollId: page.scrollId ?? null, ...results, isPartial: page.partial };
   },
 
-  async search(
-    _: never,
-    { input }: { input: SearchInput & { readonly type: string } },
-    viewer: Viewer,
-  ) {
+  async search({ input }: InputArgs<SearchInput & { readonly type: string }>, viewer: Viewer) {
     const { facets, ...found } = await searched({ ...input, types: [input.type] }, viewer);
     // As over REST, only searches across types have the older name.
     return { ...found, facets: facets.filter(({ field }) => field !== OLDER_TYPE) };
   },
 
-  searchAcrossEntities: (_: never, { input }: { input: SearchInput }, viewer: Viewer) =>
+  searchAcrossEntities: ({ input }: InputArgs<SearchInput>, viewer: Viewer) =>
     searched(input, viewer, withoutDrafts),
 
-  scrollAcrossEntities: (_: never, { input }: { input: ScrollInput }, viewer: Viewer) =>
+  scrollAcrossEntities: ({ input }: InputArgs<ScrollInput>, viewer: Viewer) =>
     scrolled(input, viewer, withoutDrafts),
 };

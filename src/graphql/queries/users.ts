@@ -11,7 +11,7 @@ export function userOf(urn: string, { entities }: Viewer) {
   };
 }
 
-export async function me(_: never, __: never, viewer: Viewer) {
+export async function me(_: never, viewer: Viewer) {
   const { actor = "" } = viewer;
   const allows = await privilegesOn(undefined, viewer);
   return {

@@ -1,84 +1,46 @@
 /**
- * Entity types as members of the enum EntityType. Clients of DataHub derive most names from the
- * model's; some types have another name for historical reasons.
+ * Entity types: their names in the schema, and the aspects that fields of several types read. Clients of
+ * DataHub derive most members of the enum EntityType from the model's names; some types have another
+ * one for historical reasons.
  */
 import { ownValue } from "../../lib/own-value.ts";
+import rows from "./entity-types.json" with { type: "json" };
 
-const TRADITIONAL: Readonly<Record<string, string>> = {
-  corpuser: "CORP_USER",
-  mlModel: "MLMODEL",
-  mlModelGroup: "MLMODEL_GROUP",
-  mlModelDeployment: "MLMODEL_DEPLOYMENT",
-  mlFeatureTable: "MLFEATURE_TABLE",
-  mlFeature: "MLFEATURE",
-  mlPrimaryKey: "MLPRIMARY_KEY",
-  ownershipType: "CUSTOM_OWNERSHIP_TYPE",
-  dataHubPolicy: "DATAHUB_POLICY",
-  dataHubRole: "DATAHUB_ROLE",
-  dataHubView: "DATAHUB_VIEW",
-  dataHubConnection: "DATAHUB_CONNECTION",
-  dataHubPageTemplate: "DATAHUB_PAGE_TEMPLATE",
-  dataHubPageModule: "DATAHUB_PAGE_MODULE",
-  dataHubFile: "DATAHUB_FILE",
-};
+interface EntityTypeRow {
+  /** Its own type in the schema; all others are a CatalogEntity. */
+  readonly typename?: string;
+  /** Its member of the enum, where that does not derive from the model's name. */
+  readonly member?: string;
+  /** The aspect with its properties. */
+  readonly properties?: string;
+  /** `aspect/field` of the description that users edit. */
+  readonly description?: string;
+  /** The field of Query that returns an entity of this type. */
+  readonly query?: string;
+  /** True: that field returns an entity that does not exist, too, with `exists` false. */
+  readonly returnsMissing?: boolean;
+}
 
-/** Entity types with their own type in the schema; all others are a CatalogEntity. */
-export const typenames: Readonly<Record<string, string>> = {
-  dataset: "Dataset",
-  chart: "Chart",
-  dashboard: "Dashboard",
-  dataJob: "DataJob",
-  dataFlow: "DataFlow",
-  dataProcessInstance: "DataProcessInstance",
-  container: "Container",
-  corpGroup: "CorpGroup",
-  domain: "Domain",
-  dataProduct: "DataProduct",
-  glossaryTerm: "GlossaryTerm",
-  glossaryNode: "GlossaryNode",
-  tag: "Tag",
-  mlModel: "MLModel",
-  mlModelGroup: "MLModelGroup",
-  mlFeature: "MLFeature",
-  mlFeatureTable: "MLFeatureTable",
-  mlPrimaryKey: "MLPrimaryKey",
-  notebook: "Notebook",
-  document: "Document",
-  dataPlatform: "DataPlatform",
-  dataPlatformInstance: "DataPlatformInstance",
-  schemaField: "SchemaFieldEntity",
-  assertion: "Assertion",
-  versionSet: "VersionSet",
-  corpuser: "CorpUser",
-  role: "Role",
-  dataHubPolicy: "DataHubPolicy",
-  dataHubRole: "DataHubRole",
-  dataHubView: "DataHubView",
-  dataHubConnection: "DataHubConnection",
-  dataHubExecutionRequest: "ExecutionRequest",
-  dataHubFile: "DataHubFile",
-  dataHubPageModule: "DataHubPageModule",
-  dataHubPageTemplate: "DataHubPageTemplate",
-  query: "QueryEntity",
-  erModelRelationship: "ERModelRelationship",
-  post: "Post",
-  application: "Application",
-  ownershipType: "OwnershipTypeEntity",
-  entityType: "EntityTypeEntity",
-  dataType: "DataTypeEntity",
-  businessAttribute: "BusinessAttribute",
-  form: "Form",
-  incident: "Incident",
-  metric: "Metric",
-  semanticModel: "SemanticModel",
-  structuredProperty: "StructuredPropertyEntity",
-  test: "Test",
-  dataContract: "DataContract",
-};
+export const entityTypeRows: Readonly<Record<string, EntityTypeRow>> = rows;
+
+/** By entity type. */
+export const typenames: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(entityTypeRows).flatMap(([name, { typename }]) =>
+    typename ? [[name, typename]] : [],
+  ),
+);
+
+/** The aspect with the properties of an entity type; empty for a type without one. */
+export const propertiesAspectOf = (entityType: string): string =>
+  ownValue(entityTypeRows, entityType)?.properties ?? "";
+
+/** The aspect and the field with the description that users edit; empty for a type without one. */
+export const descriptionPathOf = (entityType: string): readonly string[] =>
+  ownValue(entityTypeRows, entityType)?.description?.split("/") ?? [];
 
 /** `glossaryTerm` → GLOSSARY_TERM, `dataHubPolicy` → POLICY */
 export const shownType = (entityType: string): string =>
-  ownValue(TRADITIONAL, entityType) ?? derivedType(entityType);
+  ownValue(entityTypeRows, entityType)?.member ?? derivedType(entityType);
 
 const derivedType = (entityType: string): string =>
   entityType

@@ -4,7 +4,7 @@
  */
 import { toManageConnections, toManageIngestion } from "../../auth/policies/privileges.ts";
 import { ownValue } from "../../lib/own-value.ts";
-import type { Resolver } from "../context.ts";
+import type { Resolver, RootResolver } from "../context.ts";
 import { tokenMutations, tokenQueries } from "../mutations/access-tokens.ts";
 import {
   accountMutations,
@@ -21,7 +21,7 @@ import {
 import { assetMutations } from "../mutations/asset-mutations.ts";
 import { making } from "../mutations/create.ts";
 import { sourceMutations, sourceQueries } from "../mutations/ingestion-sources.ts";
-import { labelling } from "../mutations/labels.ts";
+import { labelMutations } from "../mutations/labels.ts";
 import {
   assertionDeletion,
   contractMutations,
@@ -56,8 +56,8 @@ interface Family {
   readonly rule?: Rule;
   /** Of each field, in families whose fields differ. */
   readonly rules?: Fields<Rule>;
-  readonly Query?: Fields<Resolver>;
-  readonly Mutation?: Fields<Resolver>;
+  readonly Query?: Fields<RootResolver>;
+  readonly Mutation?: Fields<RootResolver>;
 }
 
 const announcements = needing([["CREATE_GLOBAL_ANNOUNCEMENTS"], ["MANAGE_GLOBAL_ANNOUNCEMENTS"]]);
@@ -80,7 +80,7 @@ const families: readonly Family[] = [
   { rule: needing([["MANAGE_TESTS"]]), Mutation: testMutations },
   { rule: announcements, Mutation: postMutations },
   { rule: writes, Mutation: assetMutations },
-  { rule: writes, Mutation: labelling },
+  { rule: writes, Mutation: labelMutations },
   { rule: writes, Mutation: making },
   { rule: writes, Mutation: sourceMutations },
   { rule: writes, Mutation: assertionMutations },
@@ -97,8 +97,17 @@ const families: readonly Family[] = [
   { rule: writes, Mutation: fileMutations },
 ];
 
+const withoutSource =
+  (resolve: RootResolver): Resolver =>
+  (_, args, viewer) =>
+    resolve(args, viewer);
+
 const resolversOf = (root: Root): Fields<Resolver> =>
-  Object.fromEntries(families.flatMap((family) => Object.entries(family[root] ?? {})));
+  Object.fromEntries(
+    families.flatMap((family) =>
+      Object.entries(family[root] ?? {}).map(([name, resolve]) => [name, withoutSource(resolve)]),
+    ),
+  );
 
 const rulesOf = (root: Root): Fields<Rule> =>
   Object.fromEntries(

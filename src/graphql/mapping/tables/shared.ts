@@ -3,16 +3,16 @@ import { entityTypeOf } from "../../../core/urn.ts";
 import { dayMs } from "../../../lib/calendar.ts";
 import { jsonObject } from "../../../lib/json.ts";
 import { ownValue } from "../../../lib/own-value.ts";
-import { descriptionAspects, propertiesAspects } from "../../queries/aspects-by-type.ts";
 import { namedBy } from "../../queries/entity-source.ts";
 import { lastIngestedOf, nameOf, platformOf, propertiesOf } from "../../queries/entity-values.ts";
 import { stageOf } from "../../queries/lists/organisation-lists.ts";
+import { descriptionPathOf, propertiesAspectOf } from "../../schema/entity-types.ts";
 import { type FromEntity, type Mapping, objectsIn, stringsIn } from "../mapping.ts";
 
 /** Null when the entity's own aspect of properties holds the description. */
 const editableProperties: FromEntity = ({ urn, aspect }) => {
-  const [name = "", field = ""] = ownValue(descriptionAspects, entityTypeOf(urn)) ?? [];
-  const value = name === ownValue(propertiesAspects, entityTypeOf(urn)) ? undefined : aspect(name);
+  const [name = "", field = ""] = descriptionPathOf(entityTypeOf(urn));
+  const value = name === propertiesAspectOf(entityTypeOf(urn)) ? undefined : aspect(name);
   return value === undefined ? null : { ...value, description: value[field] };
 };
 

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { PrivilegeAlternatives } from "../../../auth/policies/privileges.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import type { JsonObject } from "../../../lib/json.ts";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, UpdateArgs, Viewer } from "../../context.ts";
 import { stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
@@ -33,8 +33,7 @@ async function accountOf(text: string, viewer: Viewer): Promise<string> {
 
 export const accountMutations = {
   async createServiceAccount(
-    _: never,
-    { input }: { input: { displayName?: Maybe<string>; description?: Maybe<string> } },
+    { input }: InputArgs<{ displayName?: Maybe<string>; description?: Maybe<string> }>,
     viewer: Viewer,
   ) {
     const id = `service_${randomUUID()}`;
@@ -48,13 +47,12 @@ export const accountMutations = {
     };
   },
 
-  async deleteServiceAccount(_: never, { urn }: { urn: string }, viewer: Viewer) {
+  async deleteServiceAccount({ urn }: { urn: string }, viewer: Viewer) {
     return remove(await accountOf(urn, viewer), viewer);
   },
 
   async updateServiceAccountDefaultView(
-    _: never,
-    { input }: { input: { urn: string; defaultView?: Maybe<string> } },
+    { input }: InputArgs<{ urn: string; defaultView?: Maybe<string> }>,
     viewer: Viewer,
   ) {
     const urn = await accountOf(input.urn, viewer);
@@ -78,11 +76,7 @@ interface UserInput extends JsonObject {
 }
 
 export const profileMutations = {
-  async updateCorpUserProperties(
-    _: never,
-    { urn: text, input }: { urn: string; input: UserInput },
-    viewer: Viewer,
-  ) {
+  async updateCorpUserProperties({ urn: text, input }: UpdateArgs<UserInput>, viewer: Viewer) {
     const urn = urnOf(text, ["corpuser"], viewer);
     if (urn !== viewer.actor) await requirePrivilege(toEditProfiles, viewer);
     await rejectMissing([urn], viewer);
@@ -93,11 +87,7 @@ export const profileMutations = {
     return entityOf(urn);
   },
 
-  async updateCorpGroupProperties(
-    _: never,
-    { urn: text, input }: { urn: string; input: JsonObject },
-    viewer: Viewer,
-  ) {
+  async updateCorpGroupProperties({ urn: text, input }: UpdateArgs<JsonObject>, viewer: Viewer) {
     const urn = urnOf(text, ["corpGroup"], viewer);
     await requirePrivilege(toEditProfiles, viewer);
     await rejectMissing([urn], viewer);
@@ -115,17 +105,13 @@ interface OwnershipTypeInput {
 const OWNERSHIP_TYPE = "ownershipType";
 
 export const ownershipTypeMutations = {
-  async createOwnershipType(_: never, { input }: { input: OwnershipTypeInput }, viewer: Viewer) {
+  async createOwnershipType({ input }: InputArgs<OwnershipTypeInput>, viewer: Viewer) {
     const created = stampOf(viewer);
     const ownershipTypeInfo = { ...given(input), created, lastModified: created };
     return entityOf(await createEntity(OWNERSHIP_TYPE, { aspects: { ownershipTypeInfo } }, viewer));
   },
 
-  async updateOwnershipType(
-    _: never,
-    { urn: text, input }: { urn: string; input: OwnershipTypeInput },
-    viewer: Viewer,
-  ) {
+  async updateOwnershipType({ urn: text, input }: UpdateArgs<OwnershipTypeInput>, viewer: Viewer) {
     const urn = urnOf(text, [OWNERSHIP_TYPE], viewer);
     await storedAspect(urn, "ownershipTypeInfo", viewer);
     const changed = { ...given(input), lastModified: stampOf(viewer) };
@@ -136,7 +122,6 @@ export const ownershipTypeMutations = {
 
   /** The built-in types are only marked as removed, because owners without a type refer to them. */
   async deleteOwnershipType(
-    _: never,
     { urn: text, deleteReferences }: { urn: string; deleteReferences?: Maybe<boolean> },
     viewer: Viewer,
   ) {
@@ -158,7 +143,7 @@ interface FileInput {
 
 export const fileMutations = {
   /** Stores the description of a file. The service does not store files. */
-  async createDataHubFile(_: never, { input }: { input: FileInput }, viewer: Viewer) {
+  async createDataHubFile({ input }: InputArgs<FileInput>, viewer: Viewer) {
     const { id, storageKey, ...rest } = input;
     const dataHubFileInfo = {
       ...given(rest),

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { CatalogError } from "../../../core/errors.ts";
 import { jsonObject, parsedValue } from "../../../lib/json.ts";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, Viewer } from "../../context.ts";
 import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { createEntity, given, stampOf, storedAspect } from "../changes.ts";
@@ -25,8 +25,7 @@ function recipeFor(text: unknown, names: { runId: string; pipeline: string }): s
 
 export const executionMutations = {
   async createIngestionExecutionRequest(
-    _: never,
-    { input }: { input: { ingestionSourceUrn: string } },
+    { input }: InputArgs<{ ingestionSourceUrn: string }>,
     viewer: Viewer,
   ) {
     const source = urnOf(input.ingestionSourceUrn, [SOURCE], viewer);
@@ -52,8 +51,7 @@ export const executionMutations = {
   },
 
   async cancelIngestionExecutionRequest(
-    _: never,
-    { input }: { input: { ingestionSourceUrn: string; executionRequestUrn: string } },
+    { input }: InputArgs<{ ingestionSourceUrn: string; executionRequestUrn: string }>,
     viewer: Viewer,
   ) {
     const source = urnOf(input.ingestionSourceUrn, [SOURCE], viewer);
@@ -70,8 +68,7 @@ export const executionMutations = {
   },
 
   async createTestConnectionRequest(
-    _: never,
-    { input }: { input: { recipe: string; version?: Maybe<string> } },
+    { input }: InputArgs<{ recipe: string; version?: Maybe<string> }>,
     viewer: Viewer,
   ) {
     const id = randomUUID();

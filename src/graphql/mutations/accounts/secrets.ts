@@ -1,11 +1,13 @@
 /** Secrets and connections. They are stored encrypted, and decrypted for callers with the privilege. */
 import { CatalogError } from "../../../core/errors.ts";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, Viewer } from "../../context.ts";
+import { rejectMore } from "../../limits.ts";
 import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { type EntitySource, entityOf } from "../../queries/entity-source.ts";
 import { createEntity, given, stampOf } from "../changes.ts";
-import { proposalOf, rejectMissing, remove, urnOf, write } from "../writing.ts";
+import { deleting } from "../declared.ts";
+import { proposalOf, rejectMissing, urnOf, write } from "../writing.ts";
 
 const TYPE = "dataHubSecret";
 const VALUE = "dataHubSecretValue";
@@ -24,25 +26,17 @@ const secretOf = ({ name, value, description }: SecretInput, viewer: Viewer) => 
 });
 
 export const secretMutations = {
-  createSecret: (_: never, { input }: { input: SecretInput }, viewer: Viewer) =>
+  createSecret: ({ input }: InputArgs<SecretInput>, viewer: Viewer) =>
     createEntity(TYPE, { id: input.name, aspects: { [VALUE]: secretOf(input, viewer) } }, viewer),
 
-  async updateSecret(
-    _: never,
-    { input }: { input: SecretInput & { readonly urn: string } },
-    viewer: Viewer,
-  ) {
+  async updateSecret({ input }: InputArgs<SecretInput & { readonly urn: string }>, viewer: Viewer) {
     const urn = urnOf(input.urn, [TYPE], viewer);
     await rejectMissing([urn], viewer);
     await write([proposalOf(urn, VALUE, secretOf(input, viewer))], viewer);
     return urn;
   },
 
-  async deleteSecret(_: never, { urn: text }: { urn: string }, viewer: Viewer) {
-    const urn = urnOf(text, [TYPE], viewer);
-    await remove(urn, viewer);
-    return urn;
-  },
+  deleteSecret: deleting([TYPE], { answer: "urn" }),
 };
 
 const secretsMax = 1_000;
@@ -50,19 +44,11 @@ const secretsMax = 1_000;
 export const secretQueries = {
   /** The decrypted values of the secrets that exist, in the order of the names. */
   async getSecretValues(
-    _: never,
-    { input }: { input: { readonly secrets: readonly string[] } },
+    { input }: InputArgs<{ readonly secrets: readonly string[] }>,
     { entities, secrets, namespace }: Viewer,
   ) {
-    if (input.secrets.length > secretsMax) {
-      throw new CatalogError(
-        "malformed",
-        `secrets has ${input.secrets.length} names; at most ${secretsMax} are allowed`,
-        {
-          hint: "Send them in several requests",
-        },
-      );
-    }
+    const { length } = input.secrets;
+    rejectMore(length, secretsMax, "secrets has", "names", "Send them in several requests");
     const found = await Promise.all(
       input.secrets.map(async (name) => {
         const stored = await entities.find(`urn:${namespace}:${TYPE}:${name}`);
@@ -83,7 +69,7 @@ interface ConnectionInput {
 }
 
 export const connectionMutations = {
-  async upsertConnection(_: never, { input }: { input: ConnectionInput }, viewer: Viewer) {
+  async upsertConnection({ input }: InputArgs<ConnectionInput>, viewer: Viewer) {
     const { type, platformUrn, json, name, id } = input;
     if (type === "JSON" && !json) {
       throw new CatalogError("malformed", "a connection of type JSON has no json", {

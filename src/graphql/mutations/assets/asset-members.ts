@@ -1,7 +1,7 @@
 /** Mutations that change a few members of one aspect of an asset. */
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, UpdateArgs, Viewer } from "../../context.ts";
 import { MappedAspect } from "../../mapping/aspect-value.ts";
 import { memberAt, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
@@ -16,15 +16,12 @@ interface EmbedInput {
 }
 
 interface DisplayInput {
-  readonly urn: string;
-  readonly input: {
-    readonly colorHex?: Maybe<string>;
-    readonly icon?: Maybe<{
-      readonly iconLibrary?: Maybe<string>;
-      readonly name?: Maybe<string>;
-      readonly style?: Maybe<string>;
-    }>;
-  };
+  readonly colorHex?: Maybe<string>;
+  readonly icon?: Maybe<{
+    readonly iconLibrary?: Maybe<string>;
+    readonly name?: Maybe<string>;
+    readonly style?: Maybe<string>;
+  }>;
 }
 
 interface SettingsInput {
@@ -57,7 +54,7 @@ async function rejectStage(urn: string, stage: string, { loader }: Viewer): Prom
   );
 }
 
-async function setLifecycleStage(_: never, args: StageArgs, viewer: Viewer): Promise<true> {
+async function setLifecycleStage(args: StageArgs, viewer: Viewer): Promise<true> {
   const { urn, lifecycleStageUrn } = args;
   const stage = lifecycleStageUrn?.trim()
     ? urnOf(lifecycleStageUrn, ["lifecycleStageType"], viewer)
@@ -71,7 +68,7 @@ async function setLifecycleStage(_: never, args: StageArgs, viewer: Viewer): Pro
   return write([patchOf(urn, "status", operations)], viewer);
 }
 
-const updateSettings = updating<{ input: SettingsInput }>({
+const updateSettings = updating<InputArgs<SettingsInput>>({
   urn: ({ input }) => input.urn,
   aspect: "assetSettings",
   dependencies: ({ input }) => [input.summary?.template],
@@ -82,13 +79,13 @@ const updateSettings = updating<{ input: SettingsInput }>({
 });
 
 export const memberMutations = {
-  updateEmbed: updating<{ input: EmbedInput }>({
+  updateEmbed: updating<InputArgs<EmbedInput>>({
     urn: ({ input }) => input.urn,
     aspect: "embed",
     members: ({ input: { renderUrl } }) => ({ renderUrl: renderUrl ?? undefined }),
     answer: true,
   }),
-  updateDisplayProperties: updating<DisplayInput>({
+  updateDisplayProperties: updating<UpdateArgs<DisplayInput>>({
     urn: ({ urn }) => urn,
     aspect: "displayProperties",
     members: ({ input: { colorHex, icon } }) =>
@@ -101,8 +98,8 @@ export const memberMutations = {
     answer: true,
   }),
   setLifecycleStage,
-  async updateAssetSettings(_: never, args: { input: SettingsInput }, viewer: Viewer) {
-    await updateSettings(_, args, viewer);
+  async updateAssetSettings(args: InputArgs<SettingsInput>, viewer: Viewer) {
+    await updateSettings(args, viewer);
     const { urn } = args.input;
     return new MappedAspect((await viewer.loader.load(urn)).aspect("assetSettings") ?? {}, urn);
   },

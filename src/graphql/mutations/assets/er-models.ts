@@ -1,7 +1,7 @@
 /** Entity relationships: how the columns of two datasets refer to each other. */
 import { createHash } from "node:crypto";
 import { CatalogError } from "../../../core/errors.ts";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, UpdateArgs, Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
 import { given, stampOf } from "../changes.ts";
@@ -65,11 +65,7 @@ const toRelate = ({ source, destination }: { source: string; destination: string
   anyOf(["EDIT_ENTITY", "CREATE_ENTITY_ER_MODEL_RELATIONSHIP"], [source, destination]),
 ];
 
-async function createERModelRelationship(
-  _: never,
-  { input }: { input: RelationshipInput },
-  viewer: Viewer,
-) {
+async function createERModelRelationship({ input }: InputArgs<RelationshipInput>, viewer: Viewer) {
   const { properties, editableProperties } = input;
   if (!properties) {
     throw new CatalogError("malformed", "properties are missing", {
@@ -99,8 +95,7 @@ async function createERModelRelationship(
 }
 
 async function updateERModelRelationship(
-  _: never,
-  { urn: text, input }: { readonly urn: string; readonly input: RelationshipInput },
+  { urn: text, input }: UpdateArgs<RelationshipInput>,
   viewer: Viewer,
 ): Promise<true> {
   const urn = urnOf(text, ["erModelRelationship"], viewer);
@@ -123,5 +118,5 @@ async function updateERModelRelationship(
 export const erModelMutations = {
   createERModelRelationship,
   updateERModelRelationship,
-  deleteERModelRelationship: deleting({ entityTypes: ["erModelRelationship"] }),
+  deleteERModelRelationship: deleting(["erModelRelationship"]),
 };

@@ -5,7 +5,7 @@
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import { appendAll } from "../../../lib/lists.ts";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { stampOf } from "../changes.ts";
 import { distinct } from "../declared.ts";
@@ -111,7 +111,7 @@ interface LineageInput {
   readonly edgesToRemove: readonly Maybe<LineageEdge>[];
 }
 
-async function updateLineage(_: never, { input }: { input: LineageInput }, viewer: Viewer) {
+async function updateLineage({ input }: InputArgs<LineageInput>, viewer: Viewer) {
   const edges = [
     ...input.edgesToAdd.map((edge) => ({ op: "add" as const, edge })),
     ...input.edgesToRemove.map((edge) => ({ op: "remove" as const, edge })),

@@ -1,7 +1,7 @@
 /** Links of assets. A link is the pair of its URL and its label. */
 import { CatalogError } from "../../../core/errors.ts";
 import type { JsonObject } from "../../../lib/json.ts";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, Viewer } from "../../context.ts";
 import { objectsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { given, stampOf } from "../changes.ts";
@@ -43,7 +43,7 @@ function changed(
 /** Adds a link. One with the same URL and label is changed on an upsert, and else an error. */
 const adding =
   (upsert: boolean) =>
-  async (_: never, { input }: { input: LinkInput }, viewer: Viewer) => {
+  async ({ input }: InputArgs<LinkInput>, viewer: Viewer) => {
     const { resourceUrn, linkUrl, label } = input;
     await rejectMissing([resourceUrn], viewer);
     const same = isLink(linkUrl, label);
@@ -65,7 +65,7 @@ const taken = ({ linkUrl, label }: LinkInput) =>
   });
 
 /** Removes the links with the URL, or only the one with the label. */
-async function removeLink(_: never, { input }: { input: LinkRemoval }, viewer: Viewer) {
+async function removeLink({ input }: InputArgs<LinkRemoval>, viewer: Viewer) {
   const { resourceUrn, linkUrl, label } = input;
   await rejectMissing([resourceUrn], viewer);
   const removed = label ? isLink(linkUrl, label) : ({ url }: JsonObject) => url === linkUrl;
@@ -76,7 +76,7 @@ async function removeLink(_: never, { input }: { input: LinkRemoval }, viewer: V
   return rewrite(resourceUrn, "institutionalMemory", compute, viewer);
 }
 
-async function updateLink(_: never, { input }: { input: LinkUpdate }, viewer: Viewer) {
+async function updateLink({ input }: InputArgs<LinkUpdate>, viewer: Viewer) {
   const { resourceUrn, linkUrl, label, currentUrl, currentLabel } = input;
   await rejectMissing([resourceUrn], viewer);
   const before = isLink(currentUrl, currentLabel);

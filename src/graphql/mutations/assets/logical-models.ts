@@ -7,12 +7,13 @@ import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import type { JsonObject } from "../../../lib/json.ts";
 import { appendAll } from "../../../lib/lists.ts";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, Viewer } from "../../context.ts";
 import { memberAt, objectsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
+import { incomingUrns } from "../../queries/related.ts";
 import { stampOf } from "../changes.ts";
 import { distinct, operationsOf, rejectBlank } from "../declared.ts";
-import { rejectUnknownColumns } from "../label-resources.ts";
+import { columnResource, rejectUnknownColumns } from "../label-resources.ts";
 import {
   anyOf,
   patchOf,
@@ -98,7 +99,7 @@ interface ModelInput {
   readonly columns: readonly ColumnInput[];
 }
 
-async function createLogicalModel(_: never, { input }: { input: ModelInput }, viewer: Viewer) {
+async function createLogicalModel({ input }: InputArgs<ModelInput>, viewer: Viewer) {
   const { name, displayName, env, columns } = input;
   rejectBlank(name);
   rejectColumns(columns);
@@ -125,12 +126,8 @@ async function createLogicalModel(_: never, { input }: { input: ModelInput }, vi
 }
 
 /** The physical instances of a model, or of a column of it. */
-async function childrenOf(urn: string, { catalog }: Viewer): Promise<readonly string[]> {
-  const { relationships } = await catalog.listRelationships({
-    ...{ urn, direction: "INCOMING", types: ["PhysicalInstanceOf"], start: 0, count: childrenMax },
-  });
-  return distinct(relationships.map((one) => one.urn));
-}
+const childrenOf = (urn: string, viewer: Viewer): Promise<readonly string[]> =>
+  incomingUrns({ urn, relationship: "PhysicalInstanceOf", count: childrenMax }, viewer);
 
 const unlinked = (urn: string): Proposal =>
   patchOf(urn, "logicalParent", operationsOf({ parent: null }));
@@ -163,8 +160,7 @@ interface SchemaInput {
 
 /** Columns of instances lose their link to a column that is removed or gets another type. */
 async function updateLogicalModelSchema(
-  _: never,
-  { input }: { input: SchemaInput },
+  { input }: InputArgs<SchemaInput>,
   viewer: Viewer,
 ): Promise<true> {
   const urn = urnOf(input.urn, ["dataset"], viewer);
@@ -216,16 +212,13 @@ async function rejectMissingEnds(urns: readonly string[], viewer: Viewer): Promi
     .filter((urn) => entityTypeOf(urn) === "schemaField")
     .map((urn) => columnOf(urn, viewer));
   await rejectUnknownColumns(
-    columns.map(({ dataset, fieldPath }) => ({
-      ...{ resourceUrn: dataset, subResource: fieldPath, subResourceType: "DATASET_FIELD" },
-    })),
+    columns.map(({ dataset, fieldPath }) => columnResource(dataset, fieldPath)),
     viewer,
   );
 }
 
 async function setLogicalParent(
-  _: never,
-  { input }: { input: { readonly resourceUrn: string; readonly parentUrn?: Maybe<string> } },
+  { input }: InputArgs<{ readonly resourceUrn: string; readonly parentUrn?: Maybe<string> }>,
   viewer: Viewer,
 ): Promise<true> {
   const urn = urnOf(input.resourceUrn, ["dataset", "schemaField"], viewer);
@@ -247,11 +240,7 @@ interface LinkInput {
   >;
 }
 
-async function linkPhysicalChild(
-  _: never,
-  { input }: { input: LinkInput },
-  viewer: Viewer,
-): Promise<true> {
+async function linkPhysicalChild({ input }: InputArgs<LinkInput>, viewer: Viewer): Promise<true> {
   const parent = urnOf(input.logicalParentUrn, ["dataset"], viewer);
   const child = urnOf(input.childUrn, ["dataset"], viewer);
   if (parent === child)
@@ -267,8 +256,7 @@ async function linkPhysicalChild(
 }
 
 async function unlinkPhysicalChild(
-  _: never,
-  { input }: { input: { readonly childUrn: string } },
+  { input }: InputArgs<{ readonly childUrn: string }>,
   viewer: Viewer,
 ): Promise<true> {
   const child = urnOf(input.childUrn, ["dataset"], viewer);

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import type { Proposal } from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { write } from "../writing.ts";
 
@@ -111,8 +111,8 @@ async function patched(inputs: readonly PatchInput[], viewer: Viewer) {
 }
 
 export const patchMutations = {
-  patchEntity: async (_: never, { input }: { input: PatchInput }, viewer: Viewer) =>
+  patchEntity: async ({ input }: InputArgs<PatchInput>, viewer: Viewer) =>
     (await patched([input], viewer))[0],
-  patchEntities: (_: never, { input }: { input: readonly PatchInput[] }, viewer: Viewer) =>
+  patchEntities: ({ input }: InputArgs<readonly PatchInput[]>, viewer: Viewer) =>
     patched(input, viewer),
 };

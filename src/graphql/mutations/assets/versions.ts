@@ -3,9 +3,10 @@ import type { Proposal } from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import { jsonObject } from "../../../lib/json.ts";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
+import { incomingUrns } from "../../queries/related.ts";
 import { stampOf } from "../changes.ts";
 import { anyOf, proposalOf, type Required, rejectMissing, urnOf, write } from "../writing.ts";
 
@@ -41,16 +42,14 @@ const sourceStampOf = ({ sourceTimestamp, sourceCreator }: LinkInput, { namespac
 const versionsMax = 10_000;
 
 /** The id after the greatest one of the set; soft-deleted versions keep theirs. */
-async function sortIdFor(set: string, { catalog, entities, loader }: Viewer): Promise<string> {
-  const listed = await catalog.listRelationships({
-    urn: set,
-    direction: "INCOMING",
-    types: ["VersionOf"],
-    start: 0,
-    count: versionsMax,
-  });
+async function sortIdFor(set: string, viewer: Viewer): Promise<string> {
+  const { entities, loader } = viewer;
+  const listed = await incomingUrns(
+    { urn: set, relationship: "VersionOf", count: versionsMax },
+    viewer,
+  );
   const versions = await Promise.all(
-    listed.relationships.map(async ({ urn }) => (await loader.load(urn)).aspect(VERSION)),
+    listed.map(async (urn) => (await loader.load(urn)).aspect(VERSION)),
   );
   // The caller may not see the latest version.
   const properties = (await entities.find(set))?.versionSetProperties;
@@ -63,7 +62,7 @@ async function sortIdFor(set: string, { catalog, entities, loader }: Viewer): Pr
 }
 
 /** Rejected when another version was linked meanwhile: it has the same sort id. */
-async function linkAssetVersion(_: never, { input }: { input: LinkInput }, viewer: Viewer) {
+async function linkAssetVersion({ input }: InputArgs<LinkInput>, viewer: Viewer) {
   const set = urnOf(input.versionSet, ["versionSet"], viewer);
   const urn = input.linkedEntity;
   await rejectMissing([urn], viewer);
@@ -92,7 +91,7 @@ interface UnlinkInput {
   readonly unlinkedEntity?: Maybe<string>;
 }
 
-async function unlinkAssetVersion(_: never, { input }: { input: UnlinkInput }, viewer: Viewer) {
+async function unlinkAssetVersion({ input }: InputArgs<UnlinkInput>, viewer: Viewer) {
   const set = urnOf(input.versionSet ?? "", ["versionSet"], viewer);
   const urn = input.unlinkedEntity ?? "";
   await rejectMissing([set, urn], viewer);

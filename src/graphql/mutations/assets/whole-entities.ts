@@ -4,13 +4,15 @@
  */
 import type { Proposal } from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
+import { entityTypeOf } from "../../../core/urn.ts";
 import { appendAll } from "../../../lib/lists.ts";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, UpdateArgs, Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
+import { descriptionPathOf } from "../../schema/entity-types.ts";
 import { actorOf, given, stampOf } from "../changes.ts";
 import { operationsOf, ownershipOf } from "../declared.ts";
-import { rejectUnknownColumns } from "../label-resources.ts";
+import { columnResource, rejectUnknownColumns } from "../label-resources.ts";
 import { existingOwners } from "../owners.ts";
 import {
   type PatchOperation,
@@ -86,12 +88,11 @@ const ownership: Part<"ownership"> = async (urn, { owners }, viewer) => {
   return proposalOf(urn, "ownership", await ownershipOf(existing, viewer));
 };
 
-const described =
-  (aspect: string): Part<"editableProperties"> =>
-  async (urn, { description, name }, viewer) => {
-    const members = { ...given({ description, name }), lastModified: stampOf(viewer) };
-    return patchOf(urn, aspect, operationsOf(members));
-  };
+const editable: Part<"editableProperties"> = async (urn, { description, name }, viewer) => {
+  const [aspect = ""] = descriptionPathOf(entityTypeOf(urn));
+  const members = { ...given({ description, name }), lastModified: stampOf(viewer) };
+  return patchOf(urn, aspect, operationsOf(members));
+};
 
 const deprecation: Part<"deprecation"> = async (urn, value, viewer) =>
   patchOf(
@@ -115,9 +116,7 @@ const institutionalMemory: Part<"institutionalMemory"> = async (urn, { elements 
 const editableSchemaMetadata: Part<"editableSchemaMetadata"> = async (urn, value, viewer) => {
   const columns = value.editableSchemaFieldInfo;
   await rejectUnknownColumns(
-    columns.map(({ fieldPath }) => ({
-      ...{ resourceUrn: urn, subResource: fieldPath, subResourceType: "DATASET_FIELD" },
-    })),
+    columns.map(({ fieldPath }) => columnResource(urn, fieldPath)),
     viewer,
   );
   const operations: PatchOperation[] = [];
@@ -134,30 +133,17 @@ const editableSchemaMetadata: Part<"editableSchemaMetadata"> = async (urn, value
   ]);
 };
 
-/** The aspects of the editable properties, by entity type. */
-const editable = {
-  dataset: "editableDatasetProperties",
-  chart: "editableChartProperties",
-  dashboard: "editableDashboardProperties",
-  dataFlow: "editableDataFlowProperties",
-  dataJob: "editableDataJobProperties",
-  notebook: "editableNotebookProperties",
-} as const;
-
 async function proposalsFor(
-  entityType: keyof typeof editable,
   urn: string,
   input: EntityUpdate,
   viewer: Viewer,
 ): Promise<readonly Proposal[]> {
   const tags = input.globalTags ?? input.tags;
   const { editableProperties } = input;
-  // Safe lookup: the keys are a closed list.
-  const properties = described(editable[entityType]);
   const parts = [
     input.ownership && ownership(urn, input.ownership, viewer),
     tags && globalTags(urn, tags, viewer),
-    editableProperties && properties(urn, editableProperties, viewer),
+    editableProperties && editable(urn, editableProperties, viewer),
     input.deprecation && deprecation(urn, input.deprecation, viewer),
     input.institutionalMemory && institutionalMemory(urn, input.institutionalMemory, viewer),
     input.editableSchemaMetadata &&
@@ -167,15 +153,11 @@ async function proposalsFor(
 }
 
 const updatingWhole =
-  (entityType: keyof typeof editable) =>
-  async (
-    _: never,
-    { urn: text, input }: { readonly urn: string; readonly input: EntityUpdate },
-    viewer: Viewer,
-  ) => {
+  (entityType: string) =>
+  async ({ urn: text, input }: UpdateArgs<EntityUpdate>, viewer: Viewer) => {
     const urn = urnOf(text, [entityType], viewer);
     await rejectMissing([urn], viewer);
-    await write(await proposalsFor(entityType, urn, input, viewer), viewer);
+    await write(await proposalsFor(urn, input, viewer), viewer);
     return entityOf(urn);
   };
 
@@ -185,11 +167,7 @@ interface BatchMember {
 }
 
 /** One write: a rejected member rejects all. */
-async function updateDatasets(
-  _: never,
-  { input }: { input: readonly BatchMember[] },
-  viewer: Viewer,
-) {
+async function updateDatasets({ input }: InputArgs<readonly BatchMember[]>, viewer: Viewer) {
   const members = input.map((one) => ({ ...one, urn: urnOf(one.urn, ["dataset"], viewer) }));
   const urns = members.map(({ urn }) => urn);
   await rejectMissing(urns, viewer);
@@ -201,7 +179,7 @@ async function updateDatasets(
   }
   const proposals: Proposal[] = [];
   for (const { urn, update } of members) {
-    appendAll(proposals, await proposalsFor("dataset", urn, update, viewer));
+    appendAll(proposals, await proposalsFor(urn, update, viewer));
   }
   await write(proposals, viewer);
   return urns.map(entityOf);

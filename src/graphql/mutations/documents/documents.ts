@@ -1,6 +1,6 @@
 /** Documents: texts with relations to assets and to each other, below other documents or at the top. */
-import { CatalogError } from "../../../core/errors.ts";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, Viewer } from "../../context.ts";
+import { rejectMore } from "../../limits.ts";
 import type { Maybe } from "../../maybe.ts";
 import { given, stampOf } from "../changes.ts";
 import {
@@ -30,14 +30,14 @@ interface NewDocument {
 
 const textCharactersMax = 1_000_000;
 
-function rejectLongText(text: string): void {
-  if (text.length <= textCharactersMax) return;
-  throw new CatalogError(
-    "malformed",
-    `the text has ${text.length} characters; at most ${textCharactersMax} are allowed`,
-    { hint: "Send it as several documents" },
+const rejectLongText = ({ length }: string): void =>
+  rejectMore(
+    length,
+    textCharactersMax,
+    "the text has",
+    "characters",
+    "Send it as several documents",
   );
-}
 
 const assetsIn = (urns: readonly string[]) => distinct(urns).map((asset) => ({ asset }));
 const documentsIn = (urns: readonly string[], viewer: Viewer) =>
@@ -108,8 +108,8 @@ interface Change {
 const changing =
   (
     change: (input: DocumentUpdate, viewer: Viewer) => Change,
-  ): Mutation<{ input: DocumentUpdate }> =>
-  async (_, { input }, viewer) => {
+  ): Mutation<InputArgs<DocumentUpdate>> =>
+  async ({ input }, viewer) => {
     const urn = urnOf(input.urn, ["document"], viewer);
     const { relatedAssets, relatedDocuments, contents } = input;
     if (contents) rejectLongText(contents.text);
@@ -153,12 +153,11 @@ export const documentMutations = {
     others: { documentSettings: { showInGlobalContext, lastModified: stampOf(viewer) } },
   })),
   moveDocument: (
-    _: never,
-    { input }: { input: { readonly urn: string; readonly parentDocument?: Maybe<string> } },
+    { input }: InputArgs<{ readonly urn: string; readonly parentDocument?: Maybe<string> }>,
     viewer: Viewer,
   ) => move(urnOf(input.urn, ["document"], viewer), placeBelow(input.parentDocument), viewer),
   /** A soft delete: the document can be restored. */
-  async deleteDocument(_: never, { urn: text }: { readonly urn: string }, viewer: Viewer) {
+  async deleteDocument({ urn: text }: { readonly urn: string }, viewer: Viewer) {
     const urn = urnOf(text, ["document"], viewer);
     await rejectMissing([urn], viewer);
     const operation = { op: "add", path: ["removed"], value: true } as const;

@@ -4,7 +4,8 @@
  */
 import { createHash } from "node:crypto";
 import { CatalogError } from "../../../core/errors.ts";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, Viewer } from "../../context.ts";
+import { rejectMore } from "../../limits.ts";
 import type { Maybe } from "../../maybe.ts";
 import { stampOf } from "../changes.ts";
 import { operationsOf } from "../declared.ts";
@@ -85,21 +86,10 @@ async function importOne(
 }
 
 /** Each file is a write of its own; the result names the files that failed. */
-export async function importDocumentsFromFiles(
-  _: never,
-  { input }: { input: ImportInput },
-  viewer: Viewer,
-) {
+export async function importDocumentsFromFiles({ input }: InputArgs<ImportInput>, viewer: Viewer) {
   const { documents, parentDocumentUrn } = input;
-  if (documents.length > filesMax) {
-    throw new CatalogError(
-      "malformed",
-      `the request has ${documents.length} files; at most ${filesMax} are allowed`,
-      {
-        hint: "Send the files in several requests",
-      },
-    );
-  }
+  const hint = "Send the files in several requests";
+  rejectMore(documents.length, filesMax, "the request has", "files", hint);
   if (parentDocumentUrn) {
     await rejectMissing([urnOf(parentDocumentUrn, ["document"], viewer)], viewer);
   }

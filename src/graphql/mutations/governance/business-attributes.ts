@@ -1,13 +1,13 @@
 /** Business attributes, and the columns that have them: at most one a column. */
 import { CatalogError } from "../../../core/errors.ts";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, UpdateArgs, Viewer } from "../../context.ts";
 import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
 import { columnOf, columnType } from "../assets/columns.ts";
 import { given, stampOf } from "../changes.ts";
 import { create, deleting, distinct, operationsOf, rejectBlank } from "../declared.ts";
-import { type LabelResource, rejectUnknownColumns } from "../label-resources.ts";
+import { columnResource, type LabelResource, rejectUnknownColumns } from "../label-resources.ts";
 import { attributeNames, rejectTakenName } from "../unique-names.ts";
 import { anyOf, patchOf, proposalOf, rejectMissing, urnOf, write } from "../writing.ts";
 
@@ -37,8 +37,7 @@ const creation = {
 } as const;
 
 async function updateBusinessAttribute(
-  _: never,
-  { urn: text, input }: { readonly urn: string; readonly input: AttributeInput },
+  { urn: text, input }: UpdateArgs<AttributeInput>,
   viewer: Viewer,
 ) {
   const urn = urnOf(text, ["businessAttribute"], viewer);
@@ -71,17 +70,14 @@ const toEdit = (datasets: readonly string[]) => [
 ];
 
 async function addBusinessAttribute(
-  _: never,
-  { input }: { readonly input: AttributeResources },
+  { input }: InputArgs<AttributeResources>,
   viewer: Viewer,
 ): Promise<true> {
   const businessAttributeUrn = urnOf(input.businessAttributeUrn, ["businessAttribute"], viewer);
   await rejectMissing([businessAttributeUrn], viewer);
   const columns = input.resourceUrn.map(({ resourceUrn }) => columnOf(resourceUrn, viewer));
   await rejectUnknownColumns(
-    columns.map(({ dataset, fieldPath }) => ({
-      ...{ resourceUrn: dataset, subResource: fieldPath, subResourceType: "DATASET_FIELD" },
-    })),
+    columns.map(({ dataset, fieldPath }) => columnResource(dataset, fieldPath)),
     viewer,
   );
   const value = { businessAttribute: { businessAttributeUrn } };
@@ -94,8 +90,7 @@ async function addBusinessAttribute(
 
 /** Removes the attribute from the columns that have it. */
 async function removeBusinessAttribute(
-  _: never,
-  { input }: { readonly input: AttributeResources },
+  { input }: InputArgs<AttributeResources>,
   viewer: Viewer,
 ): Promise<true> {
   const attribute = urnOf(input.businessAttributeUrn, ["businessAttribute"], viewer);
@@ -110,7 +105,7 @@ async function removeBusinessAttribute(
 }
 
 export const attributeMutations = {
-  createBusinessAttribute: (_: never, { input }: { input: AttributeInput }, viewer: Viewer) =>
+  createBusinessAttribute: ({ input }: InputArgs<AttributeInput>, viewer: Viewer) =>
     viewer.moving(async () => {
       const { name } = input;
       if (!name) throw new CatalogError("malformed", "name is empty", { hint: "Send a name" });
@@ -118,7 +113,7 @@ export const attributeMutations = {
       return entityOf(await create(creation, input, viewer));
     }),
   updateBusinessAttribute,
-  deleteBusinessAttribute: deleting({ entityTypes: ["businessAttribute"] }),
+  deleteBusinessAttribute: deleting(["businessAttribute"]),
   addBusinessAttribute,
   removeBusinessAttribute,
 };

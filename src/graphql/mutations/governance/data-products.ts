@@ -2,9 +2,10 @@
  * Data products and applications, and their assets. A product lists its assets; an asset lists its
  * applications. Who manages the data products of a domain may write those of the domain.
  */
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, Viewer } from "../../context.ts";
 import { stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
+import { incomingUrns } from "../../queries/related.ts";
 import { given, stampOf } from "../changes.ts";
 import { creating, deleting, distinct, type Mutation, updating } from "../declared.ts";
 import {
@@ -83,16 +84,8 @@ function assetsPatch(
 const productsMax = 1_000;
 
 /** The products that have the asset. */
-async function productsOf(asset: string, { catalog }: Viewer): Promise<readonly string[]> {
-  const { relationships } = await catalog.listRelationships({
-    urn: asset,
-    direction: "INCOMING",
-    types: ["DataProductContains"],
-    start: 0,
-    count: productsMax,
-  });
-  return distinct(relationships.map(({ urn }) => urn));
-}
+const productsOf = (asset: string, viewer: Viewer): Promise<readonly string[]> =>
+  incomingUrns({ urn: asset, relationship: "DataProductContains", count: productsMax }, viewer);
 
 async function setProduct(
   { dataProductUrn, resourceUrns }: Assets & { dataProductUrn?: Maybe<string> },
@@ -116,8 +109,8 @@ async function setProduct(
 }
 
 const editingAssets =
-  (op: "add" | "remove"): Mutation<{ input: Assets & { dataProductUrns: readonly string[] } }> =>
-  async (_, { input }, viewer) => {
+  (op: "add" | "remove"): Mutation<InputArgs<Assets & { dataProductUrns: readonly string[] }>> =>
+  async ({ input }, viewer) => {
     const products = input.dataProductUrns.map((urn) => urnOf(urn, ["dataProduct"], viewer));
     const assets = distinct(input.resourceUrns);
     await rejectMissing(products, viewer);
@@ -170,16 +163,14 @@ export const productMutations = {
     required: (_, urn, viewer) => toEditProduct(urn, viewer),
     answer: "entity",
   }),
-  deleteDataProduct: deleting({
-    entityTypes: ["dataProduct"],
+  deleteDataProduct: deleting(["dataProduct"], {
     required: async (urn, viewer) => [
       ...((await toEditProduct(urn, viewer)) as Exclude<Required, "none">),
       anyOf(["DELETE_ENTITY"], [urn]),
     ],
   }),
   batchSetDataProduct: (
-    _: never,
-    { input }: { input: Assets & { dataProductUrn?: Maybe<string> } },
+    { input }: InputArgs<Assets & { dataProductUrn?: Maybe<string> }>,
     viewer: Viewer,
   ) => setProduct(input, viewer),
   batchAddToDataProducts: editingAssets("add"),
@@ -205,18 +196,15 @@ export const productMutations = {
     members: changed,
     answer: "entity",
   }),
-  deleteApplication: deleting({
-    entityTypes: ["application"],
+  deleteApplication: deleting(["application"], {
     required: (urn) => [anyOf(["EDIT_ENTITY", "DELETE_ENTITY"], [urn])],
   }),
   batchSetApplication: (
-    _: never,
-    { input }: { input: Assets & { applicationUrn?: Maybe<string> } },
+    { input }: InputArgs<Assets & { applicationUrn?: Maybe<string> }>,
     viewer: Viewer,
   ) => setApplication(input, "add", viewer),
   batchUnsetApplication: (
-    _: never,
-    { input }: { input: Assets & { applicationUrn: string } },
+    { input }: InputArgs<Assets & { applicationUrn: string }>,
     viewer: Viewer,
   ) => setApplication(input, "remove", viewer),
 };

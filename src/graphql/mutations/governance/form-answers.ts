@@ -5,12 +5,12 @@
  */
 import { CatalogError } from "../../../core/errors.ts";
 import { type JsonObject, jsonObject } from "../../../lib/json.ts";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, UpdateArgs, Viewer } from "../../context.ts";
 import { memberAt, objectsIn, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { columnUrn } from "../assets/columns.ts";
 import { stampOf } from "../changes.ts";
-import { rejectUnknownColumns } from "../label-resources.ts";
+import { columnResource, rejectUnknownColumns } from "../label-resources.ts";
 import { anyOf, patchOf, type Required, rejectMissing, rewrite, urnOf, write } from "../writing.ts";
 import { type PropertyInput, valuesPatch } from "./property-values.ts";
 
@@ -142,8 +142,7 @@ async function columnsOf(urn: string, { loader }: Viewer): Promise<readonly stri
 }
 
 async function submitFormPrompt(
-  _: never,
-  { urn, input: answer }: { readonly urn: string; readonly input: Answer },
+  { urn, input: answer }: UpdateArgs<Answer>,
   viewer: Viewer,
 ): Promise<true> {
   await rejectMissing([urn], viewer);
@@ -156,8 +155,7 @@ async function submitFormPrompt(
       throw new CatalogError("malformed", "fieldPath is missing", {
         hint: "Send the fieldPath of a column",
       });
-    const column = { subResource: fieldPath, subResourceType: "DATASET_FIELD" };
-    await rejectUnknownColumns([{ resourceUrn: urn, ...column }], viewer);
+    await rejectUnknownColumns([columnResource(urn, fieldPath)], viewer);
     target = columnUrn(urn, fieldPath, viewer);
   }
   const required: Required = (await isRespondent(info, urn, viewer))
@@ -173,8 +171,7 @@ async function submitFormPrompt(
 }
 
 async function verifyForm(
-  _: never,
-  { input }: { input: { readonly formUrn: string; readonly entityUrn: string } },
+  { input }: InputArgs<{ readonly formUrn: string; readonly entityUrn: string }>,
   viewer: Viewer,
 ): Promise<true> {
   const { entityUrn: urn } = input;

@@ -1,6 +1,6 @@
 /** Assignment of forms to assets: by urn, or by a filter. */
 import { CatalogError } from "../../../core/errors.ts";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, Viewer } from "../../context.ts";
 import { objectsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import type { FacetFilter } from "../../queries/token-filter.ts";
@@ -20,7 +20,7 @@ async function isAssigned(form: string, urn: string, { loader }: Viewer): Promis
 }
 
 /** Entities that have the form keep the answers to it. */
-async function batchAssignForm(_: never, { input }: { input: FormInput }, viewer: Viewer) {
+async function batchAssignForm({ input }: InputArgs<FormInput>, viewer: Viewer) {
   const form = urnOf(input.formUrn, ["form"], viewer);
   await rejectMissing([form, ...input.entityUrns], viewer);
   const prompts = (await viewer.loader.load(form)).aspect("formInfo")?.prompts;
@@ -45,11 +45,7 @@ interface FormFilterInput {
 }
 
 /** Replaces the filter of the form. */
-async function createDynamicFormAssignment(
-  _: never,
-  { input }: { input: FormFilterInput },
-  viewer: Viewer,
-) {
+async function createDynamicFormAssignment({ input }: InputArgs<FormFilterInput>, viewer: Viewer) {
   const form = urnOf(input.formUrn, ["form"], viewer);
   if (input.orFilters.length === 0) {
     throw new CatalogError("malformed", "orFilters is empty", {

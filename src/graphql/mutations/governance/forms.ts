@@ -1,7 +1,7 @@
 /** Forms, and their removal from assets. form-answers.ts has the answers. */
 import { randomUUID } from "node:crypto";
 import { CatalogError } from "../../../core/errors.ts";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
 import { given } from "../changes.ts";
@@ -67,7 +67,7 @@ const propertiesOf = (prompts: Maybe<readonly PromptInput[]>) =>
 const members = (op: "add" | "remove", list: string, values: Maybe<readonly string[]>) =>
   (values ?? []).map((value): PatchOperation => ({ op, path: ["actors", list, value], value }));
 
-async function updateForm(_: never, { input }: { input: FormUpdate }, viewer: Viewer) {
+async function updateForm({ input }: InputArgs<FormUpdate>, viewer: Viewer) {
   const urn = urnOf(input.urn, ["form"], viewer);
   const { name, description, type, promptsToAdd, promptsToRemove, actors } = input;
   rejectBlank(name);
@@ -95,7 +95,7 @@ interface FormInput {
   readonly entityUrns: readonly string[];
 }
 
-async function batchRemoveForm(_: never, { input }: { input: FormInput }, viewer: Viewer) {
+async function batchRemoveForm({ input }: InputArgs<FormInput>, viewer: Viewer) {
   const form = urnOf(input.formUrn, ["form"], viewer);
   const urns = distinct(input.entityUrns);
   await rejectMissing(urns, viewer);
@@ -126,6 +126,6 @@ export const formMutations = {
     answer: "entity",
   }),
   updateForm,
-  deleteForm: deleting({ entityTypes: ["form"] }),
+  deleteForm: deleting(["form"]),
   batchRemoveForm,
 };

@@ -1,13 +1,13 @@
 /** Values of structured properties of assets and columns. */
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, Viewer } from "../../context.ts";
 import { MappedAspect } from "../../mapping/aspect-value.ts";
 import { objectsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { columnOf } from "../assets/columns.ts";
 import { stampOf } from "../changes.ts";
-import { rejectUnknownColumns } from "../label-resources.ts";
+import { columnResource, rejectUnknownColumns } from "../label-resources.ts";
 import { anyOf, type PatchOperation, patchOf, rejectMissing, urnOf, write } from "../writing.ts";
 
 export interface PropertyValue {
@@ -62,8 +62,7 @@ export async function valuesPatch(
 async function rejectMissingAsset(urn: string, viewer: Viewer): Promise<void> {
   if (entityTypeOf(urn) !== "schemaField") return rejectMissing([urn], viewer);
   const { dataset, fieldPath } = columnOf(urn, viewer);
-  const column = { subResource: fieldPath, subResourceType: "DATASET_FIELD" };
-  await rejectUnknownColumns([{ resourceUrn: dataset, ...column }], viewer);
+  await rejectUnknownColumns([columnResource(dataset, fieldPath)], viewer);
 }
 
 /** Columns take the privilege of their dataset, too. */
@@ -88,7 +87,7 @@ interface RemoveInput {
 }
 
 export const propertyValueMutations = {
-  async upsertStructuredProperties(_: never, { input }: { input: UpsertInput }, viewer: Viewer) {
+  async upsertStructuredProperties({ input }: InputArgs<UpsertInput>, viewer: Viewer) {
     const { assetUrn: urn, structuredPropertyInputParams: properties } = input;
     await rejectMissingAsset(urn, viewer);
     const urns = properties.map(({ structuredPropertyUrn }) => structuredPropertyUrn);
@@ -97,7 +96,7 @@ export const propertyValueMutations = {
     await write(proposals, viewer, toEditProperties(urn, viewer));
     return propertiesOf(urn, viewer);
   },
-  async removeStructuredProperties(_: never, { input }: { input: RemoveInput }, viewer: Viewer) {
+  async removeStructuredProperties({ input }: InputArgs<RemoveInput>, viewer: Viewer) {
     const { assetUrn: urn, structuredPropertyUrns } = input;
     await rejectMissingAsset(urn, viewer);
     const operations = structuredPropertyUrns.map(

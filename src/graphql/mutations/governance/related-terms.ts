@@ -1,6 +1,6 @@
 /** Relations between glossary terms: a term is, or has, other terms. */
 import { CatalogError } from "../../../core/errors.ts";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, Viewer } from "../../context.ts";
 import { distinct } from "../declared.ts";
 import { patchOf, rejectMissing, urnOf, write } from "../writing.ts";
 
@@ -14,7 +14,7 @@ const lists = { isA: "isRelatedTerms", hasA: "hasRelatedTerms" } as const;
 
 const relating =
   (op: "add" | "remove") =>
-  async (_: never, { input }: { input: RelatedTerms }, viewer: Viewer): Promise<true> => {
+  async ({ input }: InputArgs<RelatedTerms>, viewer: Viewer): Promise<true> => {
     const urn = urnOf(input.urn, ["glossaryTerm"], viewer);
     const terms = distinct(input.termUrns.map((one) => urnOf(one, ["glossaryTerm"], viewer)));
     if (terms.includes(urn)) {

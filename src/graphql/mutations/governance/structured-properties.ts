@@ -1,7 +1,7 @@
 /** Definitions of structured properties. */
 import { randomUUID } from "node:crypto";
 import { CatalogError } from "../../../core/errors.ts";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
 import { given, stampOf } from "../changes.ts";
@@ -69,7 +69,7 @@ function idOf({ id, qualifiedName }: NewProperty): string {
   });
 }
 
-function createStructuredProperty(_: never, { input }: { input: NewProperty }, viewer: Viewer) {
+function createStructuredProperty({ input }: InputArgs<NewProperty>, viewer: Viewer) {
   const qualifiedName = idOf(input);
   const stamp = stampOf(viewer);
   const { displayName, description, immutable, valueType, cardinality, entityTypes } = input;
@@ -102,11 +102,7 @@ function createStructuredProperty(_: never, { input }: { input: NewProperty }, v
 const added = (list: string, values: Maybe<readonly string[]>): readonly PatchOperation[] =>
   (values ?? []).map((value) => ({ op: "add", path: [...list.split("/"), value], value }));
 
-async function updateStructuredProperty(
-  _: never,
-  { input }: { input: PropertyUpdate },
-  viewer: Viewer,
-) {
+async function updateStructuredProperty({ input }: InputArgs<PropertyUpdate>, viewer: Viewer) {
   const urn = urnOf(input.urn, ["structuredProperty"], viewer);
   await rejectMissing([urn], viewer);
   const { displayName, description, immutable, setCardinalityAsMultiple, settings } = input;
@@ -143,5 +139,5 @@ async function updateStructuredProperty(
 export const propertyMutations = {
   createStructuredProperty,
   updateStructuredProperty,
-  deleteStructuredProperty: deleting({ entityTypes: ["structuredProperty"] }),
+  deleteStructuredProperty: deleting(["structuredProperty"]),
 };

@@ -1,13 +1,14 @@
 /** Mutations of data contracts, of the definitions of tests, and of assertions as entities. */
 import { randomUUID } from "node:crypto";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, UpdateArgs, Viewer } from "../../context.ts";
 import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { assertedEntity, toEditAssertions } from "../../queries/assertions.ts";
 import { entityOf } from "../../queries/entity-source.ts";
 import { relatedEntities } from "../../queries/related.ts";
 import { createEntity, given, storedAspect } from "../changes.ts";
-import { anyOf, proposalOf, rejectMissing, remove, urnOf, write } from "../writing.ts";
+import { deleting } from "../declared.ts";
+import { anyOf, proposalOf, rejectMissing, urnOf, write } from "../writing.ts";
 
 interface Part {
   readonly assertionUrn: string;
@@ -35,7 +36,6 @@ async function contractUrn(
 }
 
 async function upsertDataContract(
-  _: never,
   { urn: text, input }: { urn?: Maybe<string>; input: ContractInput },
   viewer: Viewer,
 ) {
@@ -81,29 +81,25 @@ const testOf = ({ name, category, description, definition }: TestInput) => ({
 export const contractMutations = { upsertDataContract };
 
 export const testMutations = {
-  createTest: (_: never, { input }: { input: TestInput }, viewer: Viewer) =>
+  createTest: ({ input }: InputArgs<TestInput>, viewer: Viewer) =>
     createEntity("test", { id: input.id, aspects: { testInfo: testOf(input) } }, viewer),
 
-  async updateTest(
-    _: never,
-    { urn: text, input }: { urn: string; input: TestInput },
-    viewer: Viewer,
-  ) {
+  async updateTest({ urn: text, input }: UpdateArgs<TestInput>, viewer: Viewer) {
     const urn = urnOf(text, ["test"], viewer);
     await storedAspect(urn, "testInfo", viewer);
     await write([proposalOf(urn, "testInfo", testOf(input))], viewer);
     return urn;
   },
 
-  deleteTest: (_: never, { urn }: { urn: string }, viewer: Viewer) =>
-    remove(urnOf(urn, ["test"], viewer), viewer),
+  deleteTest: deleting(["test"]),
 };
 
 export const assertionDeletion = {
-  async deleteAssertion(_: never, { urn: text }: { urn: string }, viewer: Viewer) {
-    const urn = urnOf(text, ["assertion"], viewer);
-    const entity = await assertedEntity(urn, viewer);
-    const ofEntity = entity === undefined ? [] : toEditAssertions([entity]);
-    return remove(urn, viewer, [...ofEntity, anyOf(["DELETE_ENTITY"], [urn])]);
-  },
+  deleteAssertion: deleting(["assertion"], {
+    async required(urn, viewer) {
+      const entity = await assertedEntity(urn, viewer);
+      const ofEntity = entity === undefined ? [] : toEditAssertions([entity]);
+      return [...ofEntity, anyOf(["DELETE_ENTITY"], [urn])];
+    },
+  }),
 };

@@ -2,7 +2,7 @@
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import type { JsonObject } from "../../../lib/json.ts";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, UpdateArgs, Viewer } from "../../context.ts";
 import { stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { changeAspect, createEntity, given, stampOf, storedAspect } from "../changes.ts";
@@ -62,7 +62,7 @@ const toEdit = (entities: readonly string[]) => [
 ];
 
 export const incidentMutations = {
-  async raiseIncident(_: never, { input }: { input: IncidentInput }, viewer: Viewer) {
+  async raiseIncident({ input }: InputArgs<IncidentInput>, viewer: Viewer) {
     const { type, customType, title, description, startedAt, priority, assigneeUrns } = input;
     if (type === "CUSTOM" && !customType) {
       throw new CatalogError("malformed", "an incident of type CUSTOM has no customType", {
@@ -85,11 +85,7 @@ export const incidentMutations = {
     return createEntity("incident", { aspects, required: toEdit(entities) }, viewer);
   },
 
-  async updateIncident(
-    _: never,
-    { urn: text, input }: { urn: string; input: IncidentInput },
-    viewer: Viewer,
-  ) {
+  async updateIncident({ urn: text, input }: UpdateArgs<IncidentInput>, viewer: Viewer) {
     const urn = urnOf(text, ["incident"], viewer);
     const before = stringsIn((await storedAspect(urn, INFO, viewer)).entities);
     const { title, description, startedAt, status, priority, assigneeUrns } = input;
@@ -105,11 +101,7 @@ export const incidentMutations = {
     return changeAspect(urn, INFO, (stored) => ({ ...stored, ...changed }), viewer, required);
   },
 
-  async updateIncidentStatus(
-    _: never,
-    { urn: text, input }: { urn: string; input: StatusInput },
-    viewer: Viewer,
-  ) {
+  async updateIncidentStatus({ urn: text, input }: UpdateArgs<StatusInput>, viewer: Viewer) {
     const urn = urnOf(text, ["incident"], viewer);
     const entities = stringsIn((await storedAspect(urn, INFO, viewer)).entities);
     const status = statusOf(input, viewer);

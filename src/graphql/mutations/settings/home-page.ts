@@ -3,7 +3,7 @@
 import type { PrivilegeAlternatives } from "../../../auth/policies/privileges.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import type { JsonObject } from "../../../lib/json.ts";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, Viewer } from "../../context.ts";
 import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
@@ -57,7 +57,7 @@ async function put(
 
 const deleting =
   (kind: Kind) =>
-  async (_: never, { input }: { input: { urn: string } }, viewer: Viewer) => {
+  async ({ input }: InputArgs<{ urn: string }>, viewer: Viewer) => {
     const urn = urnOf(input.urn, [kind.entityType], viewer);
     await requireOwn(await storedAspect(urn, kind.aspect, viewer), viewer);
     return remove(urn, viewer, "none");
@@ -88,7 +88,7 @@ const moduleParams: ReadonlyMap<string, string> = new Map([
 ]);
 
 export const pageMutations = {
-  async upsertPageTemplate(_: never, { input }: { input: TemplateInput }, viewer: Viewer) {
+  async upsertPageTemplate({ input }: InputArgs<TemplateInput>, viewer: Viewer) {
     const { urn, rows, assetSummary, scope, surfaceType } = input;
     const modules = rows.flatMap((row) => row.modules);
     await rejectMissing(
@@ -103,7 +103,7 @@ export const pageMutations = {
     return put(template, { urn, scope, members }, viewer);
   },
 
-  async upsertPageModule(_: never, { input }: { input: ModuleInput }, viewer: Viewer) {
+  async upsertPageModule({ input }: InputArgs<ModuleInput>, viewer: Viewer) {
     const { urn, name, type, scope, params } = input;
     const needed = moduleParams.get(type);
     if (needed === undefined || !memberAt(params, [needed])) {

@@ -1,6 +1,6 @@
 /** Mutations of posts (announcements and notes) and of saved queries. */
 import type { JsonObject } from "../../../lib/json.ts";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, UpdateArgs, Viewer } from "../../context.ts";
 import { objectsIn, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
@@ -12,7 +12,8 @@ import {
   storedAspect,
   withoutNulls,
 } from "../changes.ts";
-import { anyOf, proposalOf, rejectMissing, remove, rewrite, urnOf } from "../writing.ts";
+import { deleting } from "../declared.ts";
+import { anyOf, proposalOf, rejectMissing, rewrite, urnOf } from "../writing.ts";
 
 interface PostInput {
   readonly postType: string;
@@ -41,7 +42,7 @@ async function subjectsOf({ subjects }: QueryInput, viewer: Viewer) {
 }
 
 export const postMutations = {
-  async createPost(_: never, { input }: { input: PostInput }, viewer: Viewer) {
+  async createPost({ input }: InputArgs<PostInput>, viewer: Viewer) {
     const { time } = stampOf(viewer);
     if (input.resourceUrn) await rejectMissing([input.resourceUrn], viewer);
     const value = {
@@ -56,7 +57,7 @@ export const postMutations = {
     return true;
   },
 
-  async updatePost(_: never, { input }: { input: PostInput & { urn: string } }, viewer: Viewer) {
+  async updatePost({ input }: InputArgs<PostInput & { urn: string }>, viewer: Viewer) {
     const urn = urnOf(input.urn, ["post"], viewer);
     await storedAspect(urn, "postInfo", viewer);
     const changed = {
@@ -67,8 +68,7 @@ export const postMutations = {
     return changeAspect(urn, "postInfo", (stored) => ({ ...stored, ...changed }), viewer);
   },
 
-  deletePost: (_: never, { urn }: { urn: string }, viewer: Viewer) =>
-    remove(urnOf(urn, ["post"], viewer), viewer),
+  deletePost: deleting(["post"]),
 };
 
 /** The datasets of the query. A caller who may edit the queries of all of them may write it. */
@@ -82,7 +82,7 @@ const toEdit = (subjects: readonly string[]) => [
 ];
 
 export const queryMutations = {
-  async createQuery(_: never, { input }: { input: QueryInput }, viewer: Viewer) {
+  async createQuery({ input }: InputArgs<QueryInput>, viewer: Viewer) {
     const stamp = stampOf(viewer);
     const queryProperties = {
       ...given(input.properties ?? {}),
@@ -96,11 +96,7 @@ export const queryMutations = {
     return entityOf(await createEntity("query", { aspects, required }, viewer));
   },
 
-  async updateQuery(
-    _: never,
-    { urn: text, input }: { urn: string; input: QueryInput },
-    viewer: Viewer,
-  ) {
+  async updateQuery({ urn: text, input }: UpdateArgs<QueryInput>, viewer: Viewer) {
     const urn = urnOf(text, ["query"], viewer);
     await storedAspect(urn, "queryProperties", viewer);
     const members = given(input.properties ?? {});
@@ -120,8 +116,7 @@ export const queryMutations = {
     return entityOf(urn);
   },
 
-  async deleteQuery(_: never, { urn: text }: { urn: string }, viewer: Viewer) {
-    const urn = urnOf(text, ["query"], viewer);
-    return remove(urn, viewer, toEdit(await storedSubjects(urn, viewer)));
-  },
+  deleteQuery: deleting(["query"], {
+    required: async (urn, viewer) => toEdit(await storedSubjects(urn, viewer)),
+  }),
 };

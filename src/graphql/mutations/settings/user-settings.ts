@@ -2,7 +2,7 @@
 import type { Privilege } from "../../../auth/policies/privileges.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { type JsonObject, jsonObject } from "../../../lib/json.ts";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, Viewer } from "../../context.ts";
 import { memberAt, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { changeAspect, given, stampOf, storedAspect } from "../changes.ts";
@@ -69,8 +69,7 @@ const appearance = {
 
 export const ownSettingsMutations = {
   updateCorpUserViewsSettings(
-    _: never,
-    { input }: { input: { defaultView?: Maybe<string> } },
+    { input }: InputArgs<{ defaultView?: Maybe<string> }>,
     viewer: Viewer,
   ) {
     const views = given({
@@ -80,12 +79,11 @@ export const ownSettingsMutations = {
   },
 
   updateCorpUserLocaleSettings: (
-    _: never,
-    { input }: { input: { language?: Maybe<string> } },
+    { input }: InputArgs<{ language?: Maybe<string> }>,
     viewer: Viewer,
   ) => changeOwn((stored) => ({ ...stored, locale: given({ language: input.language }) }), viewer),
 
-  updateUserHomePageSettings(_: never, { input }: { input: HomePageInput }, viewer: Viewer) {
+  updateUserHomePageSettings({ input }: InputArgs<HomePageInput>, viewer: Viewer) {
     const { pageTemplate, newDismissedAnnouncements, removePageTemplate } = input;
     if (pageTemplate && removePageTemplate) {
       throw new CatalogError("malformed", "pageTemplate and removePageTemplate are both given", {
@@ -108,8 +106,7 @@ export const ownSettingsMutations = {
   },
 
   updateUserSetting(
-    _: never,
-    { input }: { input: { name: keyof typeof appearance; value: boolean } },
+    { input }: InputArgs<{ name: keyof typeof appearance; value: boolean }>,
     viewer: Viewer,
   ) {
     // Safe lookup: the schema checks the member of the enum.
@@ -126,8 +123,7 @@ export const ownSettingsMutations = {
 
 export const globalSettingsMutations = {
   async updateGlobalViewsSettings(
-    _: never,
-    { input }: { input: { defaultView?: Maybe<string> } },
+    { input }: InputArgs<{ defaultView?: Maybe<string> }>,
     viewer: Viewer,
   ) {
     const views = given({ defaultView: await globalView(input.defaultView, viewer) });
@@ -135,8 +131,7 @@ export const globalSettingsMutations = {
   },
 
   updateDocPropagationSettings(
-    _: never,
-    { input }: { input: { docColumnPropagation?: Maybe<boolean> } },
+    { input }: InputArgs<{ docColumnPropagation?: Maybe<boolean> }>,
     viewer: Viewer,
   ) {
     const changed = given({ columnPropagationEnabled: input.docColumnPropagation });
@@ -144,11 +139,7 @@ export const globalSettingsMutations = {
     return changeGlobal("docPropagation", change, "MANAGE_FEATURES", viewer);
   },
 
-  updateApplicationsSettings(
-    _: never,
-    { input }: { input: { enabled?: Maybe<boolean> } },
-    viewer: Viewer,
-  ) {
+  updateApplicationsSettings({ input }: InputArgs<{ enabled?: Maybe<boolean> }>, viewer: Viewer) {
     const changed = given({ enabled: input.enabled });
     const change = (stored: JsonObject) => ({ enabled: false, ...stored, ...changed });
     return changeGlobal("applications", change, "MANAGE_FEATURES", viewer);
@@ -162,8 +153,7 @@ interface StepState {
 
 export const stepMutations = {
   async batchUpdateStepStates(
-    _: never,
-    { input }: { input: { states: readonly StepState[] } },
+    { input }: InputArgs<{ states: readonly StepState[] }>,
     viewer: Viewer,
   ) {
     const proposals = input.states.map(({ id, properties }) => {

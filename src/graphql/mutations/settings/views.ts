@@ -3,7 +3,7 @@
 import type { PrivilegeAlternatives } from "../../../auth/policies/privileges.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import type { JsonObject } from "../../../lib/json.ts";
-import type { Viewer } from "../../context.ts";
+import type { InputArgs, UpdateArgs, Viewer } from "../../context.ts";
 import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
@@ -74,7 +74,7 @@ async function ownViewOf(text: string, viewer: Viewer): Promise<string> {
 }
 
 export const viewMutations = {
-  async createView(_: never, { input }: { input: NewView }, viewer: Viewer) {
+  async createView({ input }: InputArgs<NewView>, viewer: Viewer) {
     const { viewType, name, description, definition } = input;
     if (viewType === "GLOBAL") await requirePrivilege(toManageViews, viewer);
     const stamp = stampOf(viewer);
@@ -91,11 +91,7 @@ export const viewMutations = {
     );
   },
 
-  async updateView(
-    _: never,
-    { urn: text, input }: { urn: string; input: Partial<NewView> },
-    viewer: Viewer,
-  ) {
+  async updateView({ urn: text, input }: UpdateArgs<Partial<NewView>>, viewer: Viewer) {
     const urn = await ownViewOf(text, viewer);
     const { name, description, definition } = input;
     const change = (stored: JsonObject) => ({
@@ -108,7 +104,7 @@ export const viewMutations = {
     return entityOf(urn);
   },
 
-  async deleteView(_: never, { urn }: { urn: string }, viewer: Viewer) {
+  async deleteView({ urn }: { urn: string }, viewer: Viewer) {
     return remove(await ownViewOf(urn, viewer), viewer, "none");
   },
 };

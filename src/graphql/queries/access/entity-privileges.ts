@@ -1,7 +1,7 @@
 /** The fields of EntityPrivileges: the edits that the caller may make to an entity. */
 import type { Privilege, PrivilegeAlternatives } from "../../../auth/policies/privileges.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
-import type { Resolver, Viewer } from "../../context.ts";
+import type { Viewer } from "../../context.ts";
 import type { EntitySource } from "../entity-source.ts";
 import { may, privilegesOn } from "./privilege-checks.ts";
 
@@ -102,4 +102,4 @@ async function privileges({ urn }: EntitySource, _: never, viewer: Viewer): Prom
   return { ...Object.fromEntries(edits), ...(await managed.get(entityType)?.(urn, viewer)) };
 }
 
-export const privilegeFields = { privileges: privileges as Resolver };
+export const privilegeFields = { privileges };

@@ -3,10 +3,9 @@ import type { SearchFacet } from "../../../catalog/catalog.ts";
 import type { Criterion } from "../../../core/query/filter.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import { jsonObject } from "../../../lib/json.ts";
-import { ownValue } from "../../../lib/own-value.ts";
-import type { Resolver, Viewer } from "../../context.ts";
+import type { InputArgs, Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
-import { propertiesAspects } from "../aspects-by-type.ts";
+import { propertiesAspectOf } from "../../schema/entity-types.ts";
 import { searchedTypes } from "../default-search-types.ts";
 import { nameOf } from "../entity-values.ts";
 
@@ -27,7 +26,7 @@ const documented: readonly (readonly [field: string, words: string])[] = [
   ["hasDomain", "domains"],
 ];
 
-async function getHighlights(_: never, __: never, viewer: Viewer) {
+async function getHighlights(_: never, viewer: Viewer) {
   const fields = documented.map(([field]) => field);
   const found = await Promise.all(
     highlighted.map(async ([type, title]) => {
@@ -105,12 +104,12 @@ async function barCharts(shown: readonly Chart[], selection: Selection, viewer: 
 async function labelOf(value: string, { loader }: Viewer): Promise<string> {
   if (!value.startsWith("urn:")) return value;
   const loaded = await loader.load(value);
-  const properties = loaded.aspect(ownValue(propertiesAspects, entityTypeOf(value)) ?? "");
+  const properties = loaded.aspect(propertiesAspectOf(entityTypeOf(value)));
   const shown = jsonObject(properties) ? properties.displayName : undefined;
   return typeof shown === "string" ? shown : nameOf(loaded);
 }
 
-async function getAnalyticsCharts(_: never, __: never, viewer: Viewer) {
+async function getAnalyticsCharts(_: never, viewer: Viewer) {
   const types = searchedTypes(viewer.entityTypes);
   const found = await barCharts([byDomain, ...charts], { types }, viewer);
   const title = "Data Landscape Summary";
@@ -123,11 +122,7 @@ interface ChartsInput {
   readonly query?: Maybe<string>;
 }
 
-async function getMetadataAnalyticsCharts(
-  _: never,
-  { input }: { input: ChartsInput },
-  viewer: Viewer,
-) {
+async function getMetadataAnalyticsCharts({ input }: InputArgs<ChartsInput>, viewer: Viewer) {
   const type = input.entityType && viewer.entityTypes.find(input.entityType);
   const domain = input.domain && input.domain !== "ALL" ? input.domain : undefined;
   const found = await barCharts(
@@ -142,8 +137,8 @@ async function getMetadataAnalyticsCharts(
   return [{ groupId: "FilteredMetadataAnalytics", title: "", charts: found }];
 }
 
-export const analyticsQueries: Readonly<Record<string, Resolver>> = {
-  getHighlights: getHighlights as Resolver,
-  getAnalyticsCharts: getAnalyticsCharts as Resolver,
-  getMetadataAnalyticsCharts: getMetadataAnalyticsCharts as Resolver,
+export const analyticsQueries = {
+  getHighlights,
+  getAnalyticsCharts,
+  getMetadataAnalyticsCharts,
 };

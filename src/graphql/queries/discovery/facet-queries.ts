@@ -1,7 +1,7 @@
 /** Queries that are answered by counts: facets, entities by type, quick filters, recommendations. */
 import type { SearchFacet } from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
-import type { Resolver, Viewer } from "../../context.ts";
+import type { InputArgs, Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { shownType } from "../../schema/entity-types.ts";
 import { searchedTypes } from "../default-search-types.ts";
@@ -21,11 +21,7 @@ interface AggregateInput extends SearchInput {
   readonly facets?: Maybe<readonly Maybe<string>[]>;
 }
 
-async function aggregateAcrossEntities(
-  _: never,
-  { input }: { input: AggregateInput },
-  viewer: Viewer,
-) {
+async function aggregateAcrossEntities({ input }: InputArgs<AggregateInput>, viewer: Viewer) {
   const names = input.facets?.filter((name) => typeof name === "string");
   const read = names?.map((name) => (name === OLDER_TYPE ? TYPE : name));
   const request = { ...(await requestOf(input, viewer)), ...(read && { facets: read }) };
@@ -58,7 +54,7 @@ interface CountInput {
   readonly viewUrn?: Maybe<string>;
 }
 
-async function getEntityCounts(_: never, { input }: { input?: Maybe<CountInput> }, viewer: Viewer) {
+async function getEntityCounts({ input }: { input?: Maybe<CountInput> }, viewer: Viewer) {
   const { entityTypes } = viewer;
   const members = input?.types ?? searchedTypes(entityTypes).map(shownType);
   const types = members.flatMap((member) => entityTypes.find(member) ?? []);
@@ -79,8 +75,7 @@ const otherTypes = ["domain", "glossaryTerm", "corpGroup", "corpuser"];
 const otherTypesMax = 2;
 
 async function getQuickFilters(
-  _: never,
-  { input }: { input: { readonly viewUrn?: Maybe<string> } },
+  { input }: InputArgs<{ readonly viewUrn?: Maybe<string> }>,
   viewer: Viewer,
 ) {
   const found = await countsOf(["platform", "_entityType"], input, viewer);
@@ -157,11 +152,7 @@ interface RecommendationsInput {
   readonly viewUrn?: Maybe<string>;
 }
 
-async function listRecommendations(
-  _: never,
-  { input }: { input: RecommendationsInput },
-  viewer: Viewer,
-) {
+async function listRecommendations({ input }: InputArgs<RecommendationsInput>, viewer: Viewer) {
   const { requestContext, limit, viewUrn } = input;
   if (!requestContext || typeof limit !== "number") return { modules: [] };
   const shown = ({ scenarios }: Module) => scenarios.includes(requestContext.scenario);
@@ -211,11 +202,7 @@ async function sortedContent(module: SortedModule, viewer: Viewer) {
   return { ...module, content };
 }
 
-async function browsePaths(
-  _: never,
-  { input }: { input: { readonly urn: string } },
-  { catalog }: Viewer,
-) {
+async function browsePaths({ input }: InputArgs<{ readonly urn: string }>, { catalog }: Viewer) {
   const paths = await catalog.getBrowsePaths(input.urn);
   return paths.map((path) => ({ path: path.split("/").filter((part) => part !== "") }));
 }
@@ -226,12 +213,12 @@ const semanticSearch = () => {
   });
 };
 
-export const discoveryQueries: Readonly<Record<string, Resolver>> = {
-  aggregateAcrossEntities: aggregateAcrossEntities as Resolver,
-  getEntityCounts: getEntityCounts as Resolver,
-  getQuickFilters: getQuickFilters as Resolver,
-  listRecommendations: listRecommendations as Resolver,
-  browsePaths: browsePaths as Resolver,
+export const discoveryQueries = {
+  aggregateAcrossEntities,
+  getEntityCounts,
+  getQuickFilters,
+  listRecommendations,
+  browsePaths,
   semanticSearch,
   semanticSearchAcrossEntities: semanticSearch,
 };

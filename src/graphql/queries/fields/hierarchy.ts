@@ -1,6 +1,6 @@
 /** Ancestors of an entity, nearest first, and one step of lineage. */
 import { maxOf } from "../../../lib/lists.ts";
-import type { Resolver, Viewer } from "../../context.ts";
+import type { InputArgs, Resolver, Viewer } from "../../context.ts";
 import type { LoadedEntity } from "../../entity-loader.ts";
 import { memberAt, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
@@ -56,7 +56,7 @@ const siblingsMax = 20;
  * The neighbours in the lineage. Siblings describe one asset on several platforms: their neighbours
  * are merged unless `separateSiblings` is true.
  */
-async function lineage({ urn }: EntitySource, { input }: { input: LineageInput }, viewer: Viewer) {
+async function lineage({ urn }: EntitySource, { input }: InputArgs<LineageInput>, viewer: Viewer) {
   const { catalog, loader } = viewer;
   const start = Math.max(0, input.start ?? 0);
   const count = Math.max(0, input.count ?? 100);
@@ -112,23 +112,17 @@ async function lineage({ urn }: EntitySource, { input }: { input: LineageInput }
   };
 }
 
-type Fields = Readonly<Record<string, Resolver>>;
-
 const parentContainers = ancestors("containers", "container/container");
 
-export const hierarchyFields: Readonly<Record<string, Fields>> = {
+export const hierarchyFields = {
   Entity: {
-    lineage: lineage as Resolver,
+    lineage,
     parentContainers,
     parentNodes: ancestors("nodes", "glossaryTermInfo/parentNode", "glossaryNodeInfo/parentNode"),
     parentDomains: ancestors("domains", "domainProperties/parentDomain"),
     parentDocuments: ancestors("documents", "documentInfo/parentDocument/document"),
-    parentMetrics: (({ urn }: EntitySource, _: never, viewer: Viewer) =>
-      ancestorsOf(
-        urn,
-        { paths: ["metricRelationships/parentMetric"], max: metricsMax },
-        viewer,
-      )) as Resolver,
+    parentMetrics: ({ urn }: EntitySource, _: never, viewer: Viewer) =>
+      ancestorsOf(urn, { paths: ["metricRelationships/parentMetric"], max: metricsMax }, viewer),
   },
   VersionedDataset: { parentContainers },
 };

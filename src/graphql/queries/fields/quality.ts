@@ -1,7 +1,7 @@
 /** Health of an asset, its incidents and its contract. */
 import { entityTypeOf } from "../../../core/urn.ts";
 import { maxOf } from "../../../lib/lists.ts";
-import type { Resolver, Viewer } from "../../context.ts";
+import type { Viewer } from "../../context.ts";
 import type { LoadedEntity } from "../../entity-loader.ts";
 import { memberAt, objectsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
@@ -145,8 +145,8 @@ async function contract({ urn }: EntitySource, _: never, viewer: Viewer) {
   return first ?? null;
 }
 
-export const qualityFields: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
-  Entity: { health: health as Resolver, incidents: incidents as Resolver },
-  Dataset: { contract: contract as Resolver },
-  VersionedDataset: { health: health as Resolver },
+export const qualityFields = {
+  Entity: { health, incidents },
+  Dataset: { contract },
+  VersionedDataset: { health },
 };

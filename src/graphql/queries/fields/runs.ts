@@ -1,12 +1,12 @@
 /** Runs of jobs and flows, runs that read or write a dataset, and the states of a run. */
 import { jsonObject } from "../../../lib/json.ts";
-import type { Resolver, Viewer } from "../../context.ts";
+import type { Viewer } from "../../context.ts";
 import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { eventsOf, type TimeRange } from "../assertions.ts";
 import { type EntitySource, namedAs } from "../entity-source.ts";
 import { jobRuns } from "../job-runs.ts";
-import type { PageInput } from "../pages.ts";
+import { type PageInput, pageIn } from "../pages.ts";
 import { existingRelated, relatedEntities } from "../related.ts";
 
 interface RunsInput extends PageInput {
@@ -18,8 +18,6 @@ const writing = ["Produces", "DataProcessInstanceProduces"];
 
 /** INCOMING: the runs that read the dataset; OUTGOING: those that write it. Newest first. */
 async function datasetRuns({ urn }: EntitySource, asked: RunsInput, viewer: Viewer) {
-  const start = Math.max(0, asked.start ?? 0);
-  const count = Math.max(0, asked.count ?? 20);
   const types = asked.direction === "OUTGOING" ? writing : reading;
   const found = await Promise.all(types.map((type) => existingRelated(urn, type, viewer)));
   const urns = new Set(found.flat().filter((one) => namedAs("DataProcessInstance", one) !== null));
@@ -31,8 +29,8 @@ async function datasetRuns({ urn }: EntitySource, asked: RunsInput, viewer: View
     }),
   );
   const all = [...created.keys()].sort((a, b) => (created.get(b) ?? 0) - (created.get(a) ?? 0));
-  const page = all.slice(start, start + count);
-  return { start, count: page.length, total: all.length, runs: page };
+  const { page, ...counts } = pageIn(all, asked);
+  return { ...counts, runs: page };
 }
 
 /** The states of a run, newest first. */
@@ -61,8 +59,8 @@ async function dataJobs({ urn }: EntitySource, _: never, viewer: Viewer) {
   };
 }
 
-export const runFields: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
-  Dataset: { runs: datasetRuns as Resolver },
-  DataFlow: { runs: jobRuns as Resolver, dataJobs: dataJobs as Resolver },
-  DataProcessInstance: { state: state as Resolver },
+export const runFields = {
+  Dataset: { runs: datasetRuns },
+  DataFlow: { runs: jobRuns, dataJobs },
+  DataProcessInstance: { state },
 };

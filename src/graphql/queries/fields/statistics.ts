@@ -3,7 +3,7 @@ import type { Privilege } from "../../../auth/policies/privileges.ts";
 import { checkedTimeZone } from "../../../core/query/time-zone.ts";
 import { dayMs, startOfDayIn } from "../../../lib/calendar.ts";
 import { type JsonObject, jsonObject } from "../../../lib/json.ts";
-import type { Resolver, Viewer } from "../../context.ts";
+import type { Viewer } from "../../context.ts";
 import { objectsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { mayRead } from "../access/privilege-checks.ts";
@@ -240,17 +240,17 @@ const viewSummary =
     };
   };
 
-export const statisticsFields: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
+export const statisticsFields = {
   Dataset: {
-    datasetProfiles: datasetProfiles as Resolver,
-    usageStats: usageStats as Resolver,
-    statsSummary: datasetSummary as Resolver,
-    operationsStats: operationsStats as Resolver,
-    timeseriesCapabilities: timeseriesCapabilities as Resolver,
+    datasetProfiles,
+    usageStats,
+    statsSummary: datasetSummary,
+    operationsStats,
+    timeseriesCapabilities,
   },
   Dashboard: {
-    usageStats: dashboardUsageStats as Resolver,
-    statsSummary: viewSummary(dashboard) as Resolver,
+    usageStats: dashboardUsageStats,
+    statsSummary: viewSummary(dashboard),
   },
-  Chart: { statsSummary: viewSummary(chart) as Resolver },
+  Chart: { statsSummary: viewSummary(chart) },
 };

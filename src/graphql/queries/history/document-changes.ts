@@ -6,7 +6,7 @@ import { dayMs } from "../../../lib/calendar.ts";
 import { type JsonObject, jsonObject } from "../../../lib/json.ts";
 import { appendAll } from "../../../lib/lists.ts";
 import { sameJson } from "../../../lib/same-json.ts";
-import type { Resolver, Viewer } from "../../context.ts";
+import type { Viewer } from "../../context.ts";
 import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { mayRead } from "../access/privilege-checks.ts";
@@ -108,6 +108,6 @@ function changesIn({ change, previous }: ChangeEntry): readonly object[] {
 const detailOf = (prefix: string, detail: string | undefined, value: unknown) =>
   detail === undefined || typeof value !== "string" ? [] : [{ key: `${prefix}${detail}`, value }];
 
-export const documentFields: Readonly<Record<string, Readonly<Record<string, Resolver>>>> = {
-  Document: { changeHistory: changeHistory as Resolver },
+export const documentFields = {
+  Document: { changeHistory },
 };

@@ -3,7 +3,7 @@ import { toRead } from "../../../auth/policies/privileges.ts";
 import type { ChangeTransaction } from "../../../catalog/catalog.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import { jsonObject } from "../../../lib/json.ts";
-import type { Resolver, Viewer } from "../../context.ts";
+import type { InputArgs, Viewer } from "../../context.ts";
 import { memberAt, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { rejectUnreadable } from "../access/privilege-checks.ts";
@@ -36,7 +36,7 @@ interface TimelineInput {
   readonly changeCategories?: Maybe<readonly string[]>;
 }
 
-async function getTimeline(_: never, { input }: { input: TimelineInput }, viewer: Viewer) {
+async function getTimeline({ input }: InputArgs<TimelineInput>, viewer: Viewer) {
   const asked = input.changeCategories?.length ? input.changeCategories : categories;
   const all = await transactionsOf(input.urn, asked, viewer);
   const shown = all.filter(({ changeEvents }) => changeEvents.length > 0).slice(-transactionsMax);
@@ -67,8 +67,7 @@ const schemaVersion = (transaction: ChangeTransaction) => ({
 });
 
 async function getSchemaVersionList(
-  _: never,
-  { input: { datasetUrn } }: { input: { readonly datasetUrn: string } },
+  { input: { datasetUrn } }: InputArgs<{ readonly datasetUrn: string }>,
   viewer: Viewer,
 ) {
   const all = await transactionsOf(datasetUrn, ["TECHNICAL_SCHEMA"], viewer);
@@ -84,7 +83,7 @@ interface BlameInput {
 }
 
 /** The newest change of each field by its present path, up to a version; without removed fields. */
-async function getSchemaBlame(_: never, { input }: { input: BlameInput }, viewer: Viewer) {
+async function getSchemaBlame({ input }: InputArgs<BlameInput>, viewer: Viewer) {
   const all = await transactionsOf(input.datasetUrn, ["TECHNICAL_SCHEMA"], viewer);
   const last = input.version
     ? all.findLastIndex((one) => versionOf(one) === input.version)
@@ -118,11 +117,11 @@ async function getSchemaBlame(_: never, { input }: { input: BlameInput }, viewer
   };
 }
 
-export const historyQueries: Readonly<Record<string, Resolver>> = {
-  getTimeline: getTimeline as Resolver,
-  getSchemaVersionList: getSchemaVersionList as Resolver,
-  getSchemaBlame: getSchemaBlame as Resolver,
-  versionedDataset: versionedDataset as Resolver,
+export const historyQueries = {
+  getTimeline,
+  getSchemaVersionList,
+  getSchemaBlame,
+  versionedDataset,
 };
 
 interface VersionedInput {
@@ -132,7 +131,7 @@ interface VersionedInput {
 }
 
 /** A dataset with the schema of an earlier version, which a version stamp names. */
-async function versionedDataset(_: never, input: VersionedInput, viewer: Viewer) {
+async function versionedDataset(input: VersionedInput, viewer: Viewer) {
   const { loader } = viewer;
   const entity = await loader.load(input.urn);
   const { urn, exists, aspect } = entity;

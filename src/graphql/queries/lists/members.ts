@@ -1,6 +1,6 @@
 /** Members of domains, containers, data products and applications, and searches of documents. */
 import { type Criterion, type Filter, intersectFilters } from "../../../core/query/filter.ts";
-import type { Resolver, Viewer } from "../../context.ts";
+import type { InputArgs, UpdateArgs, Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { viewOf, withCriteria } from "../discovery/views.ts";
 import { type EntitySource, entityOf } from "../entity-source.ts";
@@ -29,7 +29,7 @@ const membersBy =
 /** A scroll of the entities that match the criteria for the urn of the source entity. */
 const scrollBy =
   (criteria: (urn: string) => readonly Criterion[], types?: readonly string[]) =>
-  ({ urn }: EntitySource, { input }: { input: ScrollInput }, viewer: Viewer) =>
+  ({ urn }: EntitySource, { input }: InputArgs<ScrollInput>, viewer: Viewer) =>
     scrolled({ ...input, types: input.types ?? types }, viewer, (request) => ({
       ...request,
       filter: withCriteria(request.filter, criteria(urn)),
@@ -111,7 +111,7 @@ async function documents(
 
 const inContext: Criterion = { field: "showInGlobalContext", value: "false", negated: true };
 
-const searchDocuments = (_: never, { input }: { input: DocumentsInput }, viewer: Viewer) =>
+const searchDocuments = ({ input }: InputArgs<DocumentsInput>, viewer: Viewer) =>
   documents(
     input,
     {
@@ -123,7 +123,7 @@ const searchDocuments = (_: never, { input }: { input: DocumentsInput }, viewer:
 
 const relatedDocuments = (
   { urn }: EntitySource,
-  { input }: { input: DocumentsInput },
+  { input }: InputArgs<DocumentsInput>,
   viewer: Viewer,
 ) =>
   documents(
@@ -162,7 +162,7 @@ async function childrenCount({ urn }: EntitySource, _: never, { catalog }: Viewe
 /** Members of a version set, latest first. */
 const versionsSearch = (
   { urn }: EntitySource,
-  { input }: { input: SearchInput & PageInput },
+  { input }: InputArgs<SearchInput & PageInput>,
   viewer: Viewer,
 ) => {
   const types = input.types?.length ? input.types : versioned;
@@ -176,20 +176,12 @@ const versionsSearch = (
 
 const versioned = ["DATASET", "MLMODEL"];
 
-type Fields = Readonly<Record<string, Resolver>>;
-
-export const memberQueries: Fields = {
-  searchDocuments: searchDocuments as Resolver,
-  listDataProductAssets: ((
-    _: never,
-    { urn, input }: { urn: string; input: SearchInput },
-    viewer: Viewer,
-  ) => productAssets(urn, input, viewer)) as Resolver,
-  listApplicationAssets: ((
-    _: never,
-    { urn, input }: { urn: string; input: SearchInput },
-    viewer: Viewer,
-  ) => membersBy("applications", { count: 10 })(entityOf(urn), { input }, viewer)) as Resolver,
+export const memberQueries = {
+  searchDocuments,
+  listDataProductAssets: ({ urn, input }: UpdateArgs<SearchInput>, viewer: Viewer) =>
+    productAssets(urn, input, viewer),
+  listApplicationAssets: ({ urn, input }: UpdateArgs<SearchInput>, viewer: Viewer) =>
+    membersBy("applications", { count: 10 })(entityOf(urn), { input }, viewer),
 };
 
 const parentMetric = (urn: string): readonly Criterion[] => [{ field: "parentMetric", value: urn }];
@@ -198,28 +190,25 @@ const rootMetricsOf = (urn: string): readonly Criterion[] => [
   { field: "hasParentMetric", value: "true", negated: true },
 ];
 
-export const memberFields: Readonly<Record<string, Fields>> = {
-  Entity: { relatedDocuments: relatedDocuments as Resolver },
-  Domain: { entities: membersBy("domains", { count: 20 }) as Resolver },
+export const memberFields = {
+  Entity: { relatedDocuments },
+  Domain: { entities: membersBy("domains", { count: 20 }) },
   Container: {
     entities: membersBy("container", {
       types: ["DATASET", "CHART", "DASHBOARD", "CONTAINER"],
       count: 20,
-    }) as Resolver,
+    }),
   },
   DataProduct: {
-    entities: (({ urn }: EntitySource, { input }: { input?: SearchInput }, viewer: Viewer) =>
-      productAssets(urn, input, viewer)) as Resolver,
+    entities: ({ urn }: EntitySource, { input }: { input?: SearchInput }, viewer: Viewer) =>
+      productAssets(urn, input, viewer),
   },
   GlossaryNode: {
-    childrenCount: childrenCount as Resolver,
-    glossaryChildrenSearch: scrollBy(
-      (urn) => [{ field: "parentNode", value: urn }],
-      glossary,
-    ) as Resolver,
+    childrenCount,
+    glossaryChildrenSearch: scrollBy((urn) => [{ field: "parentNode", value: urn }], glossary),
   },
-  Dataset: { siblingsSearch: scrollBy((urn) => [{ field: "siblings", value: urn }]) as Resolver },
-  Metric: { childMetrics: scrollBy(parentMetric, ["METRIC"]) as Resolver },
-  SemanticModel: { metrics: scrollBy(rootMetricsOf, ["METRIC"]) as Resolver },
-  VersionSet: { versionsSearch: versionsSearch as Resolver },
+  Dataset: { siblingsSearch: scrollBy((urn) => [{ field: "siblings", value: urn }]) },
+  Metric: { childMetrics: scrollBy(parentMetric, ["METRIC"]) },
+  SemanticModel: { metrics: scrollBy(rootMetricsOf, ["METRIC"]) },
+  VersionSet: { versionsSearch },
 };

@@ -1,8 +1,8 @@
 /** Documents, assets of data products and applications, stages, step states, runs and secrets. */
-import { CatalogError } from "../../../core/errors.ts";
 import type { Criterion } from "../../../core/query/filter.ts";
 import type { JsonObject } from "../../../lib/json.ts";
-import type { Resolver, Viewer } from "../../context.ts";
+import type { InputArgs, Viewer } from "../../context.ts";
+import { rejectMore } from "../../limits.ts";
 import { memberAt, objectsIn, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { rejectWithout } from "../access/privilege-checks.ts";
@@ -14,7 +14,7 @@ import { searchUrns } from "./search-lists.ts";
 
 const stagesMax = 1_000;
 
-async function listLifecycleStages(_: never, __: never, viewer: Viewer) {
+async function listLifecycleStages(_: never, viewer: Viewer) {
   const request = { entities: ["lifecycleStageType"] };
   const { urns } = await searchUrns(request, { start: 0, count: stagesMax }, viewer);
   const stages = await Promise.all(urns.map((urn) => stageOf(urn, viewer)));
@@ -34,8 +34,7 @@ export async function stageOf(urn: string, { loader }: Viewer): Promise<JsonObje
 }
 
 async function batchGetStepStates(
-  _: never,
-  { input }: { input: { readonly ids: readonly string[] } },
+  { input }: InputArgs<{ readonly ids: readonly string[] }>,
   { loader, namespace }: Viewer,
 ) {
   const states = await Promise.all(
@@ -48,7 +47,7 @@ async function batchGetStepStates(
   return { results: states.filter((one) => one !== undefined) };
 }
 
-async function listSecrets(_: never, { input }: { input: SearchPageInput }, viewer: Viewer) {
+async function listSecrets({ input }: InputArgs<SearchPageInput>, viewer: Viewer) {
   await rejectWithout(viewer, [["MANAGE_SECRETS"]]);
   const page = { start: input.start ?? 0, count: input.count ?? 20 };
   const sort = [{ field: "createdTime", order: "DESCENDING" as const }];
@@ -74,7 +73,7 @@ const sourcesMax = 1_000;
  * Executions of all sources that exist. `systemSources`: true for system sources only, false for the
  * others.
  */
-async function listExecutionRequests(_: never, { input }: { input: RunsInput }, viewer: Viewer) {
+async function listExecutionRequests({ input }: InputArgs<RunsInput>, viewer: Viewer) {
   const { systemSources, sort } = input;
   const page = { start: input.start ?? 0, count: input.count ?? 20 };
   const ofSystem = { field: "sourceType", value: "SYSTEM", negated: systemSources === false };
@@ -138,17 +137,10 @@ export async function visibleDocuments({ actor, loader }: Viewer) {
 const productAssetsMax = 100;
 
 async function bulkEntityDataProducts(
-  _: never,
-  { input: { urns } }: { input: { readonly urns: readonly string[] } },
+  { input: { urns } }: InputArgs<{ readonly urns: readonly string[] }>,
   viewer: Viewer,
 ) {
-  if (urns.length > productAssetsMax) {
-    throw new CatalogError(
-      "malformed",
-      `urns has ${urns.length} members; at most ${productAssetsMax} are allowed`,
-      { hint: "Ask in several requests" },
-    );
-  }
+  rejectMore(urns.length, productAssetsMax, "urns has", "members", "Ask in several requests");
   const { catalog, loader } = viewer;
   const families = await Promise.all(
     urns.map(async (urn) => {
@@ -188,10 +180,10 @@ export const assetsIn = ({ aspect }: { aspect(name: string): JsonObject | undefi
     outputPort: outputPort === true,
   }));
 
-export const organisationQueries: Readonly<Record<string, Resolver>> = {
-  listLifecycleStages: listLifecycleStages as Resolver,
-  batchGetStepStates: batchGetStepStates as Resolver,
-  listSecrets: listSecrets as Resolver,
-  listExecutionRequests: listExecutionRequests as Resolver,
-  bulkEntityDataProducts: bulkEntityDataProducts as Resolver,
+export const organisationQueries = {
+  listLifecycleStages,
+  batchGetStepStates,
+  listSecrets,
+  listExecutionRequests,
+  bulkEntityDataProducts,
 };

@@ -4,7 +4,7 @@ import { findResource } from "../../../auth/policies/principals.ts";
 import { toManageUsers } from "../../../auth/policies/privileges.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { withNamespace } from "../../../core/urn.ts";
-import type { Resolver, Viewer } from "../../context.ts";
+import type { InputArgs, Viewer } from "../../context.ts";
 import { memberAt, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { may, rejectWithout } from "../access/privilege-checks.ts";
@@ -13,7 +13,7 @@ import type { SearchPageInput } from "../pages.ts";
 import { type SearchInput, searched } from "../search.ts";
 import { searchUrns, serviceAccount } from "./search-lists.ts";
 
-async function searchUsers(_: never, { input }: { input: SearchInput }, viewer: Viewer) {
+async function searchUsers({ input }: InputArgs<SearchInput>, viewer: Viewer) {
   await rejectWithout(viewer, toManageUsers);
   return searched({ ...input, types: ["CORP_USER"] }, viewer, (request) => ({
     ...request,
@@ -21,11 +21,7 @@ async function searchUsers(_: never, { input }: { input: SearchInput }, viewer: 
   }));
 }
 
-async function listServiceAccounts(
-  _: never,
-  { input }: { input: SearchPageInput },
-  viewer: Viewer,
-) {
+async function listServiceAccounts({ input }: InputArgs<SearchPageInput>, viewer: Viewer) {
   await rejectWithout(viewer, [["MANAGE_SERVICE_ACCOUNTS"]]);
   const start = input.start ?? 0;
   const count = input.count ?? 10;
@@ -58,7 +54,7 @@ async function accountOf(urn: string, { loader }: Viewer) {
   };
 }
 
-async function getServiceAccount(_: never, { urn }: { urn: string }, viewer: Viewer) {
+async function getServiceAccount({ urn }: { urn: string }, viewer: Viewer) {
   await rejectWithout(viewer, [["MANAGE_SERVICE_ACCOUNTS"]]);
   const account = await accountOf(urn, viewer);
   if (account !== null) return account;
@@ -75,7 +71,7 @@ interface GrantedInput {
 
 const named = (policy: Policy): string => String(memberAt(policy, ["displayName"]) ?? "");
 
-async function getGrantedPrivileges(_: never, { input }: { input: GrantedInput }, viewer: Viewer) {
+async function getGrantedPrivileges({ input }: InputArgs<GrantedInput>, viewer: Viewer) {
   const { authority, entities, entityTypes, namespace } = viewer;
   const actor = withNamespace(input.actorUrn, namespace);
   const manages = await may(viewer, [["MANAGE_POLICIES"]]);
@@ -102,7 +98,7 @@ async function getGrantedPrivileges(_: never, { input }: { input: GrantedInput }
   };
 }
 
-async function debugAccess(_: never, { userUrn }: { userUrn: string }, viewer: Viewer) {
+async function debugAccess({ userUrn }: { userUrn: string }, viewer: Viewer) {
   await rejectWithout(viewer, toManageUsers);
   const { authority, entities, namespace } = viewer;
   const user = withNamespace(userUrn, namespace);
@@ -130,10 +126,10 @@ async function debugAccess(_: never, { userUrn }: { userUrn: string }, viewer: V
   };
 }
 
-export const peopleQueries: Readonly<Record<string, Resolver>> = {
-  searchUsers: searchUsers as Resolver,
-  listServiceAccounts: listServiceAccounts as Resolver,
-  getServiceAccount: getServiceAccount as Resolver,
-  getGrantedPrivileges: getGrantedPrivileges as Resolver,
-  debugAccess: debugAccess as Resolver,
+export const peopleQueries = {
+  searchUsers,
+  listServiceAccounts,
+  getServiceAccount,
+  getGrantedPrivileges,
+  debugAccess,
 };

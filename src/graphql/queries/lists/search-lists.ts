@@ -2,7 +2,7 @@
 import { type PrivilegeAlternatives, toManageUsers } from "../../../auth/policies/privileges.ts";
 import type { SearchRequest, SortCriterion } from "../../../catalog/catalog.ts";
 import type { Criterion } from "../../../core/query/filter.ts";
-import type { Resolver, Viewer } from "../../context.ts";
+import type { InputArgs, Resolver, Viewer } from "../../context.ts";
 import type { Maybe } from "../../maybe.ts";
 import { rejectWithout } from "../access/privilege-checks.ts";
 import { withCriteria } from "../discovery/views.ts";
@@ -162,7 +162,6 @@ export async function searchUrns(
 export const listQueries: Readonly<Record<string, Resolver>> = Object.fromEntries(
   Object.entries(lists).map(([name, list]) => [
     name,
-    ((_: never, { input }: { input: ListInput }, viewer: Viewer) =>
-      listed(list, input, viewer)) as Resolver,
+    ({ input }: InputArgs<ListInput>, viewer: Viewer) => listed(list, input, viewer),
   ]),
 );

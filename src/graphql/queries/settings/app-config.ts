@@ -8,7 +8,7 @@ import { policiesConfig } from "./policy-privileges.ts";
 const enabled = { enabled: true };
 const disabled = { enabled: false };
 
-export async function appConfig(_: never, __: never, viewer: Viewer) {
+export async function appConfig(_: never, viewer: Viewer) {
   const applications = memberAt(await globalSettings(viewer), ["applications", "enabled"]);
   return {
     appVersion: `v${viewer.version}`,

@@ -4,7 +4,7 @@
  */
 import { CatalogError } from "../../../core/errors.ts";
 import type { JsonObject } from "../../../lib/json.ts";
-import type { Resolver, Viewer } from "../../context.ts";
+import type { Viewer } from "../../context.ts";
 import { memberAt } from "../../mapping/mapping.ts";
 
 /** The stored settings; empty when there are none. */
@@ -16,15 +16,15 @@ export async function globalSettings({ entities, namespace }: Viewer): Promise<J
 const setting = async (viewer: Viewer, ...path: readonly string[]): Promise<unknown> =>
   memberAt(await globalSettings(viewer), path) ?? null;
 
-export const settingsQueries: Readonly<Record<string, Resolver>> = {
-  globalViewsSettings: async (_: never, __: never, viewer: Viewer) => ({
+export const settingsQueries = {
+  globalViewsSettings: async (_: never, viewer: Viewer) => ({
     defaultView: await setting(viewer, "views", "defaultView"),
   }),
-  docPropagationSettings: async (_: never, __: never, viewer: Viewer) => ({
+  docPropagationSettings: async (_: never, viewer: Viewer) => ({
     docColumnPropagation:
       (await setting(viewer, "docPropagation", "columnPropagationEnabled")) === true,
   }),
-  globalHomePageSettings: async (_: never, __: never, viewer: Viewer) => ({
+  globalHomePageSettings: async (_: never, viewer: Viewer) => ({
     defaultTemplate: await setting(viewer, "homePage", "defaultTemplate"),
   }),
   isAnalyticsEnabled: () => true,
