@@ -2438,22 +2438,6 @@ export interface components {
                 };
             };
         };
-        EnvelopedAspect: {
-            name: string;
-            /** @enum {unknown} */
-            type: "VERSIONED";
-            version: number;
-            value: Record<string, unknown>;
-            created: components["schemas"]["AuditStamp"];
-            systemMetadata?: components["schemas"]["SystemMetadata"];
-        };
-        EntityResponse: {
-            urn: string;
-            entityName: string;
-            aspects: {
-                [key: string]: components["schemas"]["EnvelopedAspect"];
-            };
-        };
         Criterion: {
             field: string;
             value?: string;
@@ -2471,6 +2455,65 @@ export interface components {
             field: string;
             /** @enum {string} */
             order: "ASCENDING" | "DESCENDING";
+        };
+        UsageAggregation: {
+            bucket: number;
+            /** @enum {string} */
+            duration: "YEAR" | "MONTH" | "WEEK" | "DAY" | "HOUR";
+            resource: string;
+            metrics: {
+                uniqueUserCount?: number;
+                totalSqlQueries?: number;
+                users?: {
+                    user?: string;
+                    count: number;
+                    userEmail?: string;
+                }[];
+                topSqlQueries?: string[];
+                fields?: {
+                    fieldName: string;
+                    count: number;
+                }[];
+            };
+        };
+        SearchFlags: {
+            skipHighlighting?: boolean;
+            skipAggregates?: boolean;
+            includeDefaultFacets?: boolean;
+            maxAggValues?: number;
+            includeSoftDeleted?: boolean;
+            includeHiddenLifecycleStages?: boolean;
+            filterNonLatestVersions?: boolean;
+            customHighlightingFields?: string[];
+            getSuggestions?: boolean;
+            explain?: boolean;
+            fulltext?: boolean;
+            sliceOptions?: {
+                id: number;
+                max: number;
+            };
+            groupingSpec?: {
+                groupingCriteria?: {
+                    baseEntityType?: string;
+                    groupingEntityType: string;
+                }[];
+            };
+        };
+        EnvelopedAspect: {
+            name: string;
+            /** @enum {unknown} */
+            type: "VERSIONED";
+            version: number;
+            value: Record<string, unknown>;
+            created: components["schemas"]["AuditStamp"];
+            systemMetadata?: components["schemas"]["SystemMetadata"];
+        };
+        EntityResponse: {
+            urn: string;
+            entityName: string;
+            aspects: {
+                [key: string]: components["schemas"]["EnvelopedAspect"];
+            };
         };
         TimeseriesAspectValues: {
             entityName: string;
@@ -2504,26 +2547,6 @@ export interface components {
             };
             previousSystemMetadata?: Record<string, unknown>;
             created: components["schemas"]["AuditStamp"];
-        };
-        UsageAggregation: {
-            bucket: number;
-            /** @enum {string} */
-            duration: "YEAR" | "MONTH" | "WEEK" | "DAY" | "HOUR";
-            resource: string;
-            metrics: {
-                uniqueUserCount?: number;
-                totalSqlQueries?: number;
-                users?: {
-                    user?: string;
-                    count: number;
-                    userEmail?: string;
-                }[];
-                topSqlQueries?: string[];
-                fields?: {
-                    fieldName: string;
-                    count: number;
-                }[];
-            };
         };
         UsageQueryResult: {
             buckets?: components["schemas"]["UsageAggregation"][];
@@ -2566,29 +2589,6 @@ export interface components {
             exceptionClass: string;
             code: string;
             failedCondition?: boolean;
-        };
-        SearchFlags: {
-            skipHighlighting?: boolean;
-            skipAggregates?: boolean;
-            includeDefaultFacets?: boolean;
-            maxAggValues?: number;
-            includeSoftDeleted?: boolean;
-            includeHiddenLifecycleStages?: boolean;
-            filterNonLatestVersions?: boolean;
-            customHighlightingFields?: string[];
-            getSuggestions?: boolean;
-            explain?: boolean;
-            fulltext?: boolean;
-            sliceOptions?: {
-                id: number;
-                max: number;
-            };
-            groupingSpec?: {
-                groupingCriteria?: {
-                    baseEntityType?: string;
-                    groupingEntityType: string;
-                }[];
-            };
         };
         SearchEntity: {
             entity: string;

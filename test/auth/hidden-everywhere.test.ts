@@ -3,7 +3,7 @@
  * existed: a caller without permission cannot distinguish the two.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Example, readExamples } from "../../src/http/docs/examples.ts";
+import { type Example, readEndpointDocs } from "../../src/http/docs/endpoint-docs.ts";
 import { takesAsOf } from "../../src/http/request/as-of-parameters.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import type { Endpoint } from "../../src/http/schemas/endpoint.ts";
@@ -87,12 +87,12 @@ const table = createRouteTable({
   graphql: { server: {} as never, explorer: {} },
   events: { texts: {} as never },
 });
-const exampleOf = readExamples();
+const docsOf = readEndpointDocs();
 const reading = table.endpoints
   .filter(
     ({ open, access, writes, path }) => !(open || access || writes || path === "/api/graphql"),
   )
-  .map((endpoint) => ({ ...endpoint, example: exampleOf(endpoint) }));
+  .map((endpoint) => ({ ...endpoint, example: docsOf(endpoint).example }));
 type Shown = Pick<Endpoint, "method"> & { readonly example: Example };
 
 const otherwise = (text: string): string =>
@@ -218,7 +218,7 @@ test("no write endpoint changes a hidden entity", async () => {
   const writing = table.endpoints.filter(({ writes, access }) => writes && access === undefined);
   expect(writing.length).toBeGreaterThan(10);
   for (const endpoint of writing) {
-    const reply = await asked({ ...endpoint, example: exampleOf(endpoint) }, same, mina);
+    const reply = await asked({ ...endpoint, example: docsOf(endpoint).example }, same, mina);
     const { method, path, name } = endpoint;
     expect(await read(), `${method} ${path} ${name} ${reply.status}`).toEqual(before);
     position = reply.position ?? position;

@@ -1,7 +1,7 @@
 /** Every HTML page: its content security policy allows nothing else, and it cannot be framed. */
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { readExamples } from "../../src/http/docs/examples.ts";
+import { readEndpointDocs } from "../../src/http/docs/endpoint-docs.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import { tokenOf } from "../support/operator.ts";
 import { runningService } from "../support/running-service.ts";
@@ -22,12 +22,12 @@ test("every HTML page has a strict content security policy and security headers"
   expect(pages.map(({ path }) => path)).toEqual(
     expect.arrayContaining(["/restli/docs", "/api/graphql"]),
   );
-  const exampleOf = readExamples();
+  const docsOf = readEndpointDocs();
   for (const page of pages) {
     const { path } = page;
     const reply = await service.client.call(
       "GET",
-      exampleOf(page).path,
+      docsOf(page).example.path,
       undefined,
       tokenOf(service.directory),
     );

@@ -4,7 +4,7 @@
  */
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readExamples } from "../../src/http/docs/examples.ts";
+import { readEndpointDocs } from "../../src/http/docs/endpoint-docs.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import { makeToken, ROOT } from "../graphql/graphql-client.ts";
 import { type GuardedService, guardedService } from "./guarded-service.ts";
@@ -270,7 +270,7 @@ describe("every endpoint of the route table", () => {
     "null",
     "7",
   ];
-  const exampleOf = readExamples();
+  const docsOf = readEndpointDocs();
   /** Endpoints whose response depends on the caller, for every body. */
   const authorizing = table.endpoints.filter(
     ({ method, open, closedToNew }) =>
@@ -287,7 +287,7 @@ describe("every endpoint of the route table", () => {
     const types = ["application/json", "text/csv", "application/json-patch+json"];
     for (const type of types) {
       for (const body of malformed) {
-        const { status } = await service.client.call(method, exampleOf(endpoint).path, body, {
+        const { status } = await service.client.call(method, docsOf(endpoint).example.path, body, {
           "Content-Type": type,
         });
         expect({ status, type, body }).toEqual({ status: 401, type, body });
@@ -304,7 +304,7 @@ describe("every endpoint of the route table", () => {
   for (const endpoint of table.endpoints) {
     const { method, path } = endpoint;
     if (endpoint.open === true) continue;
-    const example = exampleOf(endpoint);
+    const example = docsOf(endpoint).example;
     test(`${method} ${path} ${endpoint.name} requires a token, and its privilege if it has one`, async () => {
       for (const prefix of ["", "/gms", "/api/gms"]) {
         const without = await service.client.call(method, prefix + example.path, example.body);

@@ -3,7 +3,7 @@
  * and rejections.
  */
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { readExamples } from "../../src/http/docs/examples.ts";
+import { readEndpointDocs } from "../../src/http/docs/endpoint-docs.ts";
 import { takesAsOf } from "../../src/http/request/as-of-parameters.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import type { Endpoint } from "../../src/http/schemas/endpoint.ts";
@@ -25,10 +25,10 @@ const rows = table.endpoints.map((one) => [`${one.method} ${one.path} ${one.name
 const taking = rows.filter(([, one]) => takesAsOf(one));
 const others = rows.filter(([, one]) => !takesAsOf(one) && one.access === undefined);
 
-const exampleOf = readExamples();
+const docsOf = readEndpointDocs();
 
 function ask(endpoint: Endpoint, pointInTime: string, headers: Record<string, string> = {}) {
-  const { path, body } = exampleOf(endpoint);
+  const { path, body } = docsOf(endpoint).example;
   return app.inject({
     method: endpoint.method,
     url: `${path}${path.includes("?") ? "&" : "?"}${pointInTime}`,

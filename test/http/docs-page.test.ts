@@ -6,7 +6,7 @@ import type { CatalogError } from "../../src/core/errors.ts";
 import { compileFilter } from "../../src/core/query/filter.ts";
 import { conditions } from "../../src/http/docs/docs-filters.ts";
 import { callOf } from "../../src/http/docs/docs-page.ts";
-import { readExamples } from "../../src/http/docs/examples.ts";
+import { readEndpointDocs } from "../../src/http/docs/endpoint-docs.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import { endpointId } from "../../src/http/schemas/endpoint.ts";
 import { openTestServer, testConfig } from "./test-server.ts";
@@ -19,7 +19,7 @@ const table = createRouteTable({
   docs: () => ({ html: "" }),
 });
 
-const exampleOf = readExamples();
+const docsOf = readEndpointDocs();
 
 const page = async (host = "catalog.example:8443") =>
   app.inject({ url: "/restli/docs", headers: { host } });
@@ -37,11 +37,14 @@ describe("the documentation page", () => {
   test("shows every endpoint with a call to copy, its response and its errors", async () => {
     const text = shown((await page()).payload);
     for (const endpoint of table.endpoints) {
-      expect(text).toContain(callOf(endpoint, exampleOf(endpoint), "http://catalog.example:8443"));
-      expect(text).toContain(endpoint.summary);
-      for (const { when } of endpoint.errors) expect(text).toContain(when.replaceAll("`", ""));
+      expect(text).toContain(
+        callOf(endpoint, docsOf(endpoint).example, "http://catalog.example:8443"),
+      );
+      const { summary, errors } = docsOf(endpoint);
+      expect(text).toContain(summary);
+      for (const { when } of errors) expect(text).toContain(when.replaceAll("`", ""));
       for (const { name } of endpoint.parameters ?? []) expect(text).toContain(name);
-      const { response } = exampleOf(endpoint);
+      const { response } = docsOf(endpoint).example;
       if (response !== undefined && endpoint.responseType === undefined) {
         expect(text).toContain(JSON.stringify(response, null, 2));
       }
@@ -130,7 +133,7 @@ describe("the documentation page", () => {
     const needing = table.endpoints.filter(({ access }) => access === "operator");
     expect(new Set(needing.map(({ method }) => method))).toEqual(new Set(["GET", "POST"]));
     const showing = table.endpoints.filter((endpoint) =>
-      callOf(endpoint, exampleOf(endpoint)).includes("Authorization"),
+      callOf(endpoint, docsOf(endpoint).example).includes("Authorization"),
     );
     expect(showing.map(({ name }) => name)).toEqual(needing.map(({ name }) => name));
   });
@@ -139,7 +142,7 @@ describe("the documentation page", () => {
     const [endpoint] = table.endpoints;
     if (endpoint === undefined) throw new Error("the table is empty");
     const body = { note: `it's "quoted" $HOME \`x\` \\` };
-    const call = callOf(endpoint, { ...exampleOf(endpoint), body }, "http://h");
+    const call = callOf(endpoint, { ...docsOf(endpoint).example, body }, "http://h");
     const printed = execFileSync("sh", ["-c", call.replace("curl", "printf '%s\\n'")], {
       encoding: "utf8",
     });
@@ -156,7 +159,7 @@ test("every endpoint has an example, and every example is of an endpoint", () =>
     mcp: {} as never,
     signIn: {} as never,
   });
-  const folder = new URL("../../src/http/docs/examples/", import.meta.url);
+  const folder = new URL("../../src/http/docs/endpoints/", import.meta.url);
   const ids = readdirSync(folder).flatMap((file) =>
     Object.keys(JSON.parse(readFileSync(new URL(file, folder), "utf8"))),
   );

@@ -1,7 +1,7 @@
 /** /operations over HTTP: authentication, and the forms of requests and responses. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
-import { readExamples } from "../../src/http/docs/examples.ts";
+import { readEndpointDocs } from "../../src/http/docs/endpoint-docs.ts";
 import { createRouteTable, resourceOf, routerPath } from "../../src/http/route-table.ts";
 import { asOperator, openTestServer, rejection, testConfig } from "./test-server.ts";
 
@@ -43,7 +43,7 @@ describe("every route of operations", () => {
   });
 
   describe.each(rows.map((endpoint) => [endpoint.name, endpoint] as const))("%s", (_, endpoint) => {
-    const { path, body = {} } = readExamples()(endpoint);
+    const { path, body = {} } = readEndpointDocs()(endpoint).example;
     const rejected = rejection(401, "unauthenticated", expect.stringMatching(/admin token/));
 
     test.each(["", "/gms", "/api/gms"])(

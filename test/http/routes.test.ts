@@ -2,7 +2,8 @@ import { fastify } from "fastify";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { REQUEST_PATH } from "../../src/catalog/catalog.ts";
 import { CatalogError } from "../../src/core/errors.ts";
-import { readExamples } from "../../src/http/docs/examples.ts";
+import { readEndpointDocs } from "../../src/http/docs/endpoint-docs.ts";
+import { openApiDocument } from "../../src/http/docs/openapi.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import type { Endpoint, Schema } from "../../src/http/schemas/endpoint.ts";
 import { asOperator, openTestServer, rejection, testConfig } from "./test-server.ts";
@@ -22,21 +23,26 @@ const table = createRouteTable({
   docs: () => ({ html: "" }),
 });
 /** Accepts responses as bodies: a response that matches its schema is answered with 200. */
-const checker = fastify({ ajv: { customOptions: { allowUnionTypes: true, coerceTypes: false } } });
-for (const [i, { response }] of table.endpoints.entries()) {
-  if (response !== undefined) checker.post(`/${i}`, { schema: { body: response } }, () => "fits");
+const checker = fastify({
+  ajv: { customOptions: { allowUnionTypes: true, coerceTypes: false, keywords: ["components"] } },
+});
+const docsOf = readEndpointDocs();
+const { components } = openApiDocument(table, { version: "1.0.0", entities: [] });
+for (const [i, endpoint] of table.endpoints.entries()) {
+  const { response } = docsOf(endpoint);
+  const schema = { body: { ...response, components } };
+  if (response !== undefined) checker.post(`/${i}`, { schema }, () => "fits");
 }
 const act = (path: string, payload: object, method: Endpoint["method"] = "POST") =>
   app.inject({ method, url: path, payload, headers: asOperator });
 const asked = (): unknown => catalog.calls.map(({ method, args }) => [method, ...args]);
 
-const exampleOf = readExamples();
 describe.each(
   table.endpoints.map(
-    (endpoint) => [`${endpoint.method} ${exampleOf(endpoint).path}`, endpoint] as const,
+    (endpoint) => [`${endpoint.method} ${docsOf(endpoint).example.path}`, endpoint] as const,
   ),
 )("the example %s", (_, endpoint) => {
-  const example = exampleOf(endpoint);
+  const { example, response: schema } = docsOf(endpoint);
 
   test("is answered", async () => {
     const response = await app.inject({
@@ -51,18 +57,18 @@ describe.each(
     );
     const calls = [...catalog.calls, ...operations.calls];
     if (endpoint.kind !== "page") expect(calls).toHaveLength(1);
-    if (endpoint.response === undefined) expect(response.payload).toBe("");
+    if (schema === undefined) expect(response.payload).toBe("");
     else expect(response.payload).not.toBe("");
     expect(response.headers["content-type"]).toBe(
-      endpoint.response === undefined
+      schema === undefined
         ? undefined
         : `${endpoint.responseType ?? "application/json"}; charset=utf-8`,
     );
   });
 
   test("has a response that matches its schema", async () => {
-    expect(example.response === undefined).toBe(endpoint.response === undefined);
-    if (endpoint.response === undefined) return;
+    expect(example.response === undefined).toBe(schema === undefined);
+    if (schema === undefined) return;
     const checked = await checker.inject({
       method: "POST",
       url: `/${table.endpoints.indexOf(endpoint)}`,

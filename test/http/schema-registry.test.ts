@@ -1,7 +1,7 @@
 /** /schema-registry/api over HTTP, on an empty log. */
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readExamples } from "../../src/http/docs/examples.ts";
+import { readEndpointDocs } from "../../src/http/docs/endpoint-docs.ts";
 import { openApiDocument } from "../../src/http/docs/openapi.ts";
 import { createRouteTable } from "../../src/http/route-table.ts";
 import { guardedService, writeAsOperator } from "../auth/guarded-service.ts";
@@ -39,10 +39,10 @@ describe("the endpoints of the schema registry", () => {
     expect(rows.length).toBeGreaterThan(15);
     // Each example builds on the registrations before it.
     const statuses: string[] = [];
-    const exampleOf = readExamples();
+    const docsOf = readEndpointDocs();
     for (const row of rows) {
       const { method } = row;
-      const example = exampleOf(row);
+      const example = docsOf(row).example;
       const path = example.path.slice(BASE.length);
       const { status } = await ask(method, path, example.body);
       if (status !== 200) statuses.push(`${method} ${path}: ${status}`);

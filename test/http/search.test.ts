@@ -2,7 +2,7 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import type { SearchRequest } from "../../src/catalog/search/requests.ts";
 import { CatalogError } from "../../src/core/errors.ts";
-import { readExamples } from "../../src/http/docs/examples.ts";
+import { readEndpointDocs } from "../../src/http/docs/endpoint-docs.ts";
 import { searchRoutes } from "../../src/http/routes/restli/search.ts";
 import { searchLineageRoutes } from "../../src/http/routes/restli/search-lineage.ts";
 import { openTestServer, rejection } from "./test-server.ts";
@@ -131,7 +131,7 @@ describe("a search over HTTP", () => {
 
   const documented = [...searchRoutes, ...searchLineageRoutes];
   test.each(documented)("of $name has the members of its documentation", async (route) => {
-    const { body = {}, response } = readExamples()(route);
+    const { body = {}, response } = readEndpointDocs()(route).example;
     const answer = (await act(route.name, body as object)).json().value;
     const shown = (response as { value: typeof answer }).value;
     const names = (of: object): string[] => Object.keys(of).sort();

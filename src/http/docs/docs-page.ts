@@ -3,22 +3,29 @@
  * external resources; the policy admits its style by hash.
  */
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import type { ErrorCode } from "../../core/errors.ts";
 import { boundedCache } from "../../lib/bounded-cache.ts";
 import { type ErrorForm, errorFormOf, statusesOf, statusOf } from "../response/errors.ts";
 import { createFixedText, type FixedText } from "../response/fixed-text.ts";
 import { type RouteTable, resourceOf } from "../route-table.ts";
-import type { ApiResponse, Endpoint, ErrorCase, Schema } from "../schemas/endpoint.ts";
+import type { ApiResponse, Endpoint, Schema } from "../schemas/endpoint.ts";
 import { renderFilters } from "./docs-filters.ts";
 import { type EntityOutline, renderModel } from "./docs-model.ts";
-import { docsStyle } from "./docs-style.ts";
 import { escaped, prose } from "./docs-text.ts";
-import { type Example, type ExampleOf, readExamples } from "./examples.ts";
+import {
+  type DocsOf,
+  type EndpointDocs,
+  type ErrorCase,
+  type Example,
+  readEndpointDocs,
+} from "./endpoint-docs.ts";
 
 /** Placeholder for the authority of the request. */
 const HOST = "\u0001host\u0001";
 /** A Host header that needs no escaping. */
 const PLAIN_HOST = /^[A-Za-z0-9.:[\]_-]{1,255}$/;
+const style = readFileSync(new URL("./docs.css", import.meta.url), "utf8");
 const usualHost = "localhost:8080";
 /** The relative path from the page to the root of the service, which may be below a prefix. */
 const ROOT = "../";
@@ -39,7 +46,7 @@ export function createDocsPage(
   options: DocsOptions,
 ): (host: string | undefined) => ApiResponse {
   let page: string | undefined;
-  const hash = createHash("sha256").update(docsStyle).digest("base64");
+  const hash = createHash("sha256").update(style).digest("base64");
   const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
   const pages = boundedCache<string, FixedText>(cachedPagesMax);
   const pageFor = (host: string): FixedText => {
@@ -62,7 +69,7 @@ interface Group {
 
 function renderPage(table: RouteTable, options: DocsOptions): string {
   const { version, urnNamespace, entities } = options;
-  const exampleOf = readExamples();
+  const docsOf = readEndpointDocs();
   const groups: readonly Group[] = [
     ...table.resources.map(({ name, about }) => ({
       name: `/${name}`,
@@ -81,7 +88,7 @@ function renderPage(table: RouteTable, options: DocsOptions): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Annals: HTTP interface</title>
-<style>${docsStyle}</style>
+<style>${style}</style>
 </head>
 <body>
 <header><h1>Annals</h1><p>A metadata catalog whose log is the truth. Version ${escaped(version)}.</p></header>
@@ -90,7 +97,7 @@ function renderPage(table: RouteTable, options: DocsOptions): string {
 ${introduction}
 ${renderCodes()}
 ${renderFilters()}
-${groups.map((group) => renderGroup(group, exampleOf)).join("\n")}
+${groups.map((group) => renderGroup(group, docsOf)).join("\n")}
 ${renderModel(entities, urnNamespace)}
 </main>
 </body>
@@ -186,13 +193,14 @@ function titleOf({ kind, name, path }: Endpoint): string {
   return kind === "batch_get" ? `${path}?ids=` : path;
 }
 
-function renderGroup({ name, about, endpoints }: Group, exampleOf: ExampleOf): string {
-  const articles = endpoints.map((endpoint) => renderEndpoint(endpoint, exampleOf(endpoint)));
+function renderGroup({ name, about, endpoints }: Group, docsOf: DocsOf): string {
+  const articles = endpoints.map((endpoint) => renderEndpoint(endpoint, docsOf(endpoint)));
   return `<section><h2>${escaped(name)}</h2><p>${prose(about)}</p>${articles.join("\n")}</section>`;
 }
 
-function renderEndpoint(endpoint: Endpoint, example: Example): string {
-  const { method, kind, path, name, summary, about, deprecated, errors } = endpoint;
+function renderEndpoint(endpoint: Endpoint, docs: EndpointDocs): string {
+  const { method, kind, path, name } = endpoint;
+  const { summary, about, deprecated, errors, example } = docs;
   const target = kind === "action" ? `${path}?action=${name}` : titleOf(endpoint);
   const response =
     endpoint.responseType !== undefined

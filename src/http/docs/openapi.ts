@@ -5,19 +5,20 @@
  */
 
 import { errorFormOf, statusesOf, statusOf } from "../response/errors.ts";
-import { REGISTRY_MEDIA_TYPE, registryErrorSchema } from "../response/schema-registry-format.ts";
+import { REGISTRY_MEDIA_TYPE } from "../response/schema-registry-format.ts";
 import { type RouteTable, resourceOf } from "../route-table.ts";
-import type { Endpoint, ErrorCase, Parameter, Schema } from "../schemas/endpoint.ts";
-import { errorSchema, namedSchemas as plainSchemas } from "../schemas/schemas.ts";
-import { namedSearchSchemas } from "../schemas/search-schemas.ts";
+import type { Endpoint, Parameter, Schema } from "../schemas/endpoint.ts";
+import { namedSchemas as plainSchemas } from "../schemas/schemas.ts";
+import { searchFlags } from "../schemas/search-schemas.ts";
 import type { EntityOutline } from "./docs-model.ts";
-import { type Example, readExamples } from "./examples.ts";
+import {
+  type EndpointDocs,
+  type ErrorCase,
+  readEndpointDocs,
+  responseSchemas,
+} from "./endpoint-docs.ts";
 
-const namedSchemas = new Map([
-  ...plainSchemas,
-  ...namedSearchSchemas,
-  [registryErrorSchema, "RegistryError"],
-]);
+const namedSchemas = new Map([...plainSchemas, [searchFlags, "SearchFlags"]]);
 
 export function openApiDocument(
   table: RouteTable,
@@ -25,14 +26,15 @@ export function openApiDocument(
 ): Schema {
   const components: Record<string, Schema> = {};
   for (const [schema, name] of namedSchemas) components[name] = withReferences(schema, true);
+  Object.assign(components, responseSchemas());
 
-  const exampleOf = readExamples();
+  const docsOf = readEndpointDocs();
   const paths: Record<string, Record<string, Schema>> = {};
   for (const endpoint of table.endpoints) {
     const { kind, name, method } = endpoint;
     const key = kind === "action" ? `${endpoint.path}?action=${name}` : endpoint.path;
     const path = paths[key] ?? {};
-    path[method.toLowerCase()] = operationOf(endpoint, exampleOf(endpoint), components);
+    path[method.toLowerCase()] = operationOf(endpoint, docsOf(endpoint), components);
     paths[key] = path;
   }
 
@@ -93,15 +95,16 @@ export function openApiDocument(
 
 function operationOf(
   endpoint: Endpoint,
-  example: Example,
+  docs: EndpointDocs,
   components: Record<string, Schema>,
 ): Schema {
   const { body, reads, parameters = [] } = endpoint;
-  const { response, content } = responseOf(endpoint, example, components);
+  const { example } = docs;
+  const { response, content } = responseOf(endpoint, docs, components);
   return {
     operationId: operationIdOf(endpoint),
-    summary: endpoint.summary,
-    ...descriptionOf(endpoint),
+    summary: docs.summary,
+    ...descriptionOf(docs),
     tags: [endpoint.kind === "page" ? (endpoint.group ?? "service") : resourceOf(endpoint)],
     ...securityOf(endpoint),
     parameters: [
@@ -129,7 +132,7 @@ function operationOf(
           ...content,
         },
       }),
-      ...errorResponses(endpoint),
+      ...errorResponses(endpoint, docs),
     },
   };
 }
@@ -142,14 +145,16 @@ const operationIdOf = (endpoint: Endpoint): string =>
 
 function namedBody(endpoint: Endpoint, body: Schema, components: Record<string, Schema>): Schema {
   if (endpoint.kind !== "action") return withReferences(body);
-  return component(capitalised(operationIdOf(endpoint)), body, components);
+  return component(capitalised(operationIdOf(endpoint)), withReferences(body), components);
 }
 
 /** Adds the schema under the name; returns a reference to it. */
 function component(name: string, schema: Schema, components: Record<string, Schema>): Schema {
-  components[name] = withReferences(schema);
-  return { $ref: `#/components/schemas/${name}` };
+  components[name] = schema;
+  return referenceTo(name);
 }
+
+const referenceTo = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
 interface Described {
   readonly response: Schema;
@@ -159,10 +164,10 @@ interface Described {
 
 function responseOf(
   endpoint: Endpoint,
-  example: Example,
+  { response, example }: EndpointDocs,
   components: Record<string, Schema>,
 ): Described {
-  const { kind, response, responseType = "application/json", reads, writes } = endpoint;
+  const { kind, responseType = "application/json", reads, writes } = endpoint;
   const headers = {
     ...((reads !== undefined || writes === true || kind === "action") && positionHeader),
     ...(reads !== undefined && staleHeader),
@@ -171,8 +176,7 @@ function responseOf(
   const content = response !== undefined && {
     content: {
       [responseType]: {
-        schema:
-          kind === "action" ? component(name, response, components) : withReferences(response),
+        schema: kind === "action" ? component(name, response, components) : response,
         ...shown(example.response),
       },
     },
@@ -185,14 +189,11 @@ function responseOf(
   return { response: described, content };
 }
 
-const deprecation = ({ deprecated }: Endpoint): string | undefined =>
-  deprecated && `Deprecated. ${deprecated}`;
-
-function descriptionOf(endpoint: Endpoint): Schema {
-  const sentences = [deprecation(endpoint), endpoint.about].filter(Boolean);
+function descriptionOf({ deprecated, about }: EndpointDocs): Schema {
+  const sentences = [deprecated && `Deprecated. ${deprecated}`, about].filter(Boolean);
   return {
     ...(sentences.length > 0 && { description: sentences.join(" ") }),
-    ...(endpoint.deprecated !== undefined && { deprecated: true }),
+    ...(deprecated !== undefined && { deprecated: true }),
   };
 }
 
@@ -268,17 +269,17 @@ function parameterOf(parameter: Parameter): Schema {
 }
 
 /** One response for each status that the endpoint may fail with, with all its reasons. */
-function errorResponses(endpoint: Endpoint): Record<string, Schema> {
+function errorResponses(endpoint: Endpoint, docs: EndpointDocs): Record<string, Schema> {
   const reasons = new Map<number, Set<string>>();
-  for (const { code, when } of [...endpoint.errors, ...errorsOfAll(endpoint)]) {
+  for (const { code, when } of [...docs.errors, ...errorsOfAll(endpoint)]) {
     for (const status of statusesOf(code, errorFormOf(endpoint))) {
       reasons.set(status, (reasons.get(status) ?? new Set()).add(`\`${code}\`: ${when}`));
     }
   }
   const content =
     endpoint.errorForm === "registry"
-      ? { [REGISTRY_MEDIA_TYPE]: { schema: replaced(registryErrorSchema) } }
-      : { "application/json": { schema: replaced(errorSchema) } };
+      ? { [REGISTRY_MEDIA_TYPE]: { schema: referenceTo("RegistryError") } }
+      : { "application/json": { schema: referenceTo("Error") } };
   return Object.fromEntries(
     [...reasons].map(([status, all]) => [
       status,
@@ -307,7 +308,7 @@ const errorsOfAll = ({ open }: Endpoint): readonly ErrorCase[] => [
 /** The schema with every record that has a name replaced by a reference; itself only if nested. */
 function withReferences(schema: Schema, itself = false): Schema {
   const name = itself ? undefined : namedSchemas.get(schema);
-  if (name !== undefined) return { $ref: `#/components/schemas/${name}` };
+  if (name !== undefined) return referenceTo(name);
   return Object.fromEntries(
     Object.entries(withOpenMembers(schema)).map(([key, value]) => [key, replaced(value)]),
   );

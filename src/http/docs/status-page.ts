@@ -3,6 +3,7 @@
  * reloads itself every few seconds.
  */
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { doneOf } from "../../core/job-counts.ts";
 import type { Job, ParkedEntity, ServiceStatus, ViewStatus } from "../../jobs/operations.ts";
 import type { ApiResponse } from "../schemas/endpoint.ts";
@@ -21,38 +22,7 @@ export interface StatusShown {
 
 const refreshSeconds = 5;
 
-const style = `
-:root {
-  color-scheme: light dark;
-  --ground: #fdfcfa; --ink: #22252a; --faint: #666c76; --line: #dedad2;
-  --well: #1d6b45; --ill: #a32020; --bar: #0b5c8a;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --ground: #16181c; --ink: #e3e1dc; --faint: #9aa0aa; --line: #343841;
-    --well: #7fd0a5; --ill: #f0918c; --bar: #7cc0ea;
-  }
-}
-body {
-  margin: 0 auto; padding: 1.5rem; max-width: 72rem; background: var(--ground); color: var(--ink);
-  font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif;
-}
-h1 { margin: 0; font-size: 1.6rem; }
-h2 { margin: 2rem 0 0.4rem; font-size: 1.15rem; }
-p { margin: 0.3rem 0; }
-.faint { color: var(--faint); }
-.well { color: var(--well); font-weight: 600; }
-.ill { color: var(--ill); font-weight: 600; }
-.scroll { overflow-x: auto; }
-table { width: 100%; border-collapse: collapse; font-size: 0.92rem; }
-th, td { padding: 0.3rem 0.9rem 0.3rem 0; text-align: left; vertical-align: top; }
-th { color: var(--faint); font-weight: 600; font-size: 0.85rem; white-space: nowrap; }
-tr { border-bottom: 1px solid var(--line); }
-.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.text { overflow-wrap: anywhere; }
-progress { width: 8rem; accent-color: var(--bar); }
-`;
-
+const style = readFileSync(new URL("./status.css", import.meta.url), "utf8");
 const hash = createHash("sha256").update(style).digest("base64");
 const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 

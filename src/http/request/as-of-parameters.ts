@@ -25,18 +25,6 @@ export const asOfParameters: readonly Parameter[] = [
   ),
 ];
 
-export const asOfErrors = [
-  {
-    code: "malformed",
-    when: "asOfPosition or asOfTime is not a position or time, or the request has both",
-  },
-  { code: "invalid", when: "the position or time is in the future" },
-  {
-    code: "too_large",
-    when: "the entities had too many records or events at that position or time",
-  },
-] as const;
-
 export const takesAsOf = ({ parameters }: Endpoint): boolean =>
   parameters?.some(({ name }) => name === POSITION) === true;
 

@@ -12,7 +12,7 @@ import type {
   SearchPage,
 } from "../../catalog/catalog.ts";
 import type { WireForm } from "../request/protocol.ts";
-import type { ApiResponse } from "../schemas/endpoint.ts";
+import { type ApiResponse, valueResponse } from "../schemas/endpoint.ts";
 
 interface ResponseForm {
   readonly wireForm: WireForm;
@@ -27,7 +27,7 @@ export function searchResponse(
   const { hits, position } = page;
   const entities = wireForm === "annals" ? urnsOf(hits) : hits.map(entityOf);
   const value = { ...pageOf(page), metadata: metadataOf(page, across === true), entities };
-  return { json: JSON.stringify({ value }), position };
+  return valueResponse(value, position);
 }
 
 /**
@@ -42,7 +42,7 @@ export function lineageResponse(page: LineagePage | LineageScrollPage): ApiRespo
     metadata: metadataOf(page, true),
     entities: page.hits.map((hit) => ({ ...entityOf(hit), ...wayOf(hit) })),
   };
-  return { json: JSON.stringify({ value }) };
+  return valueResponse(value);
 }
 
 const urnsOf = (hits: readonly SearchHit[]): readonly string[] => hits.map(({ urn }) => urn);

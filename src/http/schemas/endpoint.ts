@@ -1,6 +1,6 @@
 /**
- * An endpoint as an entry of the route table: its request, its response, and the catalog call behind it.
- * Routing, validation, the OpenAPI document and the documentation page all use these entries.
+ * An endpoint as an entry of the route table: its request, and the catalog call behind it. Routing, validation, the
+ * OpenAPI document and the documentation page all use these entries. docs/endpoints/ has its texts.
  */
 import type { Readable } from "node:stream";
 import type { AuditEntry } from "../../auth/audit.ts";
@@ -11,7 +11,6 @@ import type {
   ReadView,
   SnapshotProposal,
 } from "../../catalog/catalog.ts";
-import type { ErrorCode } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import type { TopicOffsets } from "../../feed/topic-offsets.ts";
 import type { Operations } from "../../jobs/operations.ts";
@@ -129,11 +128,6 @@ export interface ApiContext {
   readonly now: () => number;
 }
 
-export interface ErrorCase {
-  readonly code: ErrorCode;
-  readonly when: string;
-}
-
 export interface Endpoint {
   readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   /**
@@ -146,16 +140,10 @@ export interface Endpoint {
   readonly path: string;
   /** Name of an action; operation id of other endpoints in the OpenAPI document. */
   readonly name: string;
-  readonly summary: string;
-  readonly about?: string;
-  /** Marks the endpoint as deprecated. A sentence that names its replacement. */
-  readonly deprecated?: string;
   readonly parameters?: readonly Parameter[];
   readonly body?: BodySchema | ListSchema;
   /** Normalizes a parsed body to the form of the schema, in place. */
   readonly prepare?: (body: Record<string, unknown>) => void;
-  /** Schema of the response; absent: the body is empty. */
-  readonly response?: Schema;
   /** `application/json` when absent. */
   readonly responseType?: string;
   /** Status of its successful response; 200 when absent. */
@@ -199,9 +187,8 @@ export interface Endpoint {
   readonly bodyBytesMax?: number;
   /** Its not_found is a normal result, not an error. */
   readonly missing?: boolean;
-  /** Response of its example when that depends on the service; examples.ts has all others. */
+  /** Response of its example when that depends on the service; docs/endpoints/ has all others. */
   readonly exampleResponse?: unknown;
-  readonly errors: readonly ErrorCase[];
   readonly handle: (request: ApiRequest, context: ApiContext) => Promise<ApiResponse> | ApiResponse;
 }
 
@@ -217,6 +204,10 @@ export interface Resource {
 export const endpointId = ({ method, path, name }: Endpoint): string => `${method} ${path} ${name}`;
 
 type ExpandSnapshots = (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
+
+/** The members that the actions of a resource share. */
+export const actionOf = <const Path extends string>(path: Path) =>
+  ({ method: "POST", kind: "action", path }) as const;
 
 /** An object with these members; the required ones are named. */
 export const objectWith = (
@@ -236,7 +227,8 @@ export const complete = (
   description?: string,
 ): BodySchema => objectWith(Object.keys(properties), properties, description);
 
-/** The response schema of an action: its result under `value`. */
-export const valueSchema = (schema: Schema): Schema => complete({ value: schema });
-
-export const valueResponse = (value: unknown): ApiResponse => ({ json: JSON.stringify({ value }) });
+/** The response of an action: its result under `value`. */
+export const valueResponse = (value: unknown, position?: Position): ApiResponse => ({
+  json: JSON.stringify({ value }),
+  position,
+});

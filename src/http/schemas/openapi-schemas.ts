@@ -1,5 +1,5 @@
 /** Schemas of requests to the OpenAPI endpoints and of their responses. */
-import { complete, type ListSchema, objectWith, type Parameter, type Schema } from "./endpoint.ts";
+import { type ListSchema, objectWith, type Parameter, type Schema } from "./endpoint.ts";
 import { query } from "./query-parameters.ts";
 import * as schemas from "./schemas.ts";
 
@@ -65,29 +65,6 @@ export const requestedEntities: ListSchema = {
   },
 };
 
-export const aspectOut: Schema = objectWith(["value"], {
-  value: { type: "object" },
-  systemMetadata: { type: "object" },
-  auditStamp: schemas.auditStamp,
-});
-
-export const entityOut = {
-  v3: {
-    type: "object",
-    description: "An entity with its aspects as members.",
-    required: ["urn"],
-    properties: { urn: schemas.urn },
-    additionalProperties: aspectOut,
-  },
-  v2: complete(
-    {
-      urn: schemas.urn,
-      aspects: { type: "object", additionalProperties: aspectOut },
-    },
-    "An entity with its aspects.",
-  ),
-} as const satisfies Readonly<Record<string, Schema>>;
-
 export const listOf = (items: Schema): Schema => ({ type: "array", items });
 
 export const entity: Parameter = {
@@ -137,11 +114,6 @@ export const includeSoftDelete: Parameter = query.boolean(
   "includeSoftDelete",
   "Include soft-deleted entities; `false` when absent",
 );
-
-export const notThere = [
-  { code: "malformed", when: "the urn does not parse" },
-  { code: "not_found", when: "the entity or aspect does not exist" },
-] as const;
 
 /** A page of a scroll through `result`s. */
 export const scrolled = (result: Schema): Schema =>

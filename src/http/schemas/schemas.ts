@@ -20,15 +20,6 @@ export const urn: Schema = {
     "`urn:li:<entityType>:<id>`, or with a key of several parts `urn:li:<entityType>:(…,…)`",
 };
 
-/** A page of urns; `count` says what is counted. */
-export const urnPage = (count: string): Schema =>
-  complete({
-    entities: { type: "array", items: urn },
-    start: { type: "integer" },
-    count: { type: "integer", description: count },
-    total: { type: "integer", description: "Total number of items" },
-  });
-
 export const auditStamp: Schema = objectWith(
   ["time", "actor"],
   { time: millis("When"), actor: urn, impersonator: urn, message: { type: "string" } },
@@ -175,22 +166,6 @@ export const sort: Schema = complete({
   order: { type: "string", enum: ["ASCENDING", "DESCENDING"] },
 });
 
-export const timeseriesValues: Schema = objectWith(
-  ["entityName", "aspectName", "limit", "values"],
-  {
-    entityName: { type: "string" },
-    aspectName: { type: "string" },
-    startTimeMillis: millis("The requested start, at least -(2^53 - 1)"),
-    endTimeMillis: millis("The requested end, at most 2^53 - 1"),
-    limit: { type: "integer", description: "The limit that was applied" },
-    values: {
-      type: "array",
-      items: objectWith(["aspect"], { aspect: genericAspect, systemMetadata }),
-    },
-  },
-  "Events of one timeseries aspect, latest first.",
-);
-
 const windowDurations = ["YEAR", "MONTH", "WEEK", "DAY", "HOUR"] as const;
 
 export const windowDuration: Schema = {
@@ -228,18 +203,6 @@ export const usageAggregation: Schema = complete(
   "Usage of a dataset in one bucket of time.",
 );
 
-export const usageResult: Schema = {
-  type: "object",
-  description: "Usage of one dataset: by bucket, and over all buckets.",
-  properties: {
-    buckets: { type: "array", items: usageAggregation },
-    aggregations: {
-      type: "object",
-      properties: { ...counts, users: userCounts, fields: fieldCounts },
-    },
-  },
-};
-
 export const relationship: Schema = complete(
   { type: string("Its name in the model"), entity: urn },
   "An edge, seen from one of its ends.",
@@ -266,32 +229,6 @@ export const lineageTimes = {
       "Only follow edges that were created or changed until then; 0 is the same as absent",
   },
 } as const;
-
-export const lineageRelationship: Schema = objectWith(
-  ["type", "entity", "degree", "degrees", "paths", "explored", "truncatedChildren"],
-  {
-    type: string("Name of the last edge on the way"),
-    entity: urn,
-    degree: { type: "integer", description: "Number of hops from the start" },
-    degrees: { type: "array", items: { type: "integer" } },
-    paths: {
-      type: "array",
-      items: { type: "array", items: urn },
-      description: "Urns of the path from the start to the entity, both included",
-    },
-    createdOn: millis("When the last edge was created"),
-    createdActor: urn,
-    updatedOn: millis("When it was last written"),
-    updatedActor: urn,
-    isManual: { type: "boolean", description: "The edge was created by hand" },
-    explored: { type: "boolean", description: "The traversal continued from this entity" },
-    truncatedChildren: {
-      type: "boolean",
-      description: "Not all edges of this entity could be followed",
-    },
-  },
-  "An upstream or downstream entity, and the path to it.",
-);
 
 const jsonAspect: Schema = complete({ value: { type: "object" }, contentType: { type: "string" } });
 
@@ -323,38 +260,17 @@ export const change: Schema = objectWith(
   "A change of one aspect of one entity, as recorded in the log.",
 );
 
-export const errorSchema: Schema = objectWith(
-  ["status", "message", "exceptionClass", "code"],
-  {
-    status: { type: "integer", description: "The HTTP status" },
-    error: string("Only on `/openapi`: the kind of error in DataHub's words"),
-    message: string("The error with the invalid value, and how to correct it"),
-    exceptionClass: string("DataHub's name of the error"),
-    code: string("Stable code of the error"),
-    failedCondition: { type: "boolean", description: "A condition of the request is not met" },
-  },
-  "The error that rejected a request.",
-);
-
-/** Names of the records in the OpenAPI document. */
+/** Names of the records of requests in the OpenAPI document; docs/response-schemas.json has the others. */
 export const namedSchemas: ReadonlyMap<Schema, string> = new Map([
   [auditStamp, "AuditStamp"],
   [systemMetadata, "SystemMetadata"],
   [genericAspect, "GenericAspect"],
   [proposal, "MetadataChangeProposal"],
   [snapshotEntity, "SnapshotEntity"],
-  [enveloped, "EnvelopedAspect"],
-  [entity, "EntityResponse"],
   [criterion, "Criterion"],
   [filter, "Filter"],
   [sort, "SortCriterion"],
-  [timeseriesValues, "TimeseriesAspectValues"],
-  [change, "MetadataChangeLog"],
   [usageAggregation, "UsageAggregation"],
-  [usageResult, "UsageQueryResult"],
-  [relationship, "Relationship"],
-  [lineageRelationship, "LineageRelationship"],
-  [errorSchema, "Error"],
 ]);
 
 /** Members of bodies that choose events of a timeseries. */

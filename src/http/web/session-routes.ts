@@ -33,8 +33,6 @@ const common = {
   open: true,
   group: "web",
   path,
-  response: { type: "object" },
-  errors: [],
   parameters: [header("cookie"), header("x-forwarded-proto")],
 } as const;
 
@@ -45,7 +43,6 @@ export function sessionRoutes(options: SessionOptions): readonly Endpoint[] {
       ...common,
       method: "GET",
       name: "getSession",
-      summary: "The session of the browser",
       handle: async (request) => {
         const token = sessionToken(text(request, "cookie"), request.host);
         const identity = token && (await authentication.identityOf(`Bearer ${token}`));
@@ -55,12 +52,11 @@ export function sessionRoutes(options: SessionOptions): readonly Endpoint[] {
           : { ...described(options), ...ended(request) };
       },
     },
+    // With an invite token, the user is created first; with a reset token, the password is set first.
     {
       ...common,
       method: "POST",
       name: "beginSession",
-      summary:
-        "Begins a session with an access token, or with a user name and a password: with an invite token the user is created first, with a reset token the password is set first",
       body: {
         type: "object",
         properties: {
@@ -98,7 +94,6 @@ export function sessionRoutes(options: SessionOptions): readonly Endpoint[] {
       ...common,
       method: "DELETE",
       name: "endSession",
-      summary: "Ends the session; an access token that it began with stays valid",
       handle: async (request) => {
         const token = sessionToken(text(request, "cookie"), request.host);
         if (token !== undefined) await options.signIn?.sessions.end(token);

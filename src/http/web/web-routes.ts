@@ -44,9 +44,7 @@ const common = {
   kind: "page",
   open: true,
   group: "web",
-  response: { type: "string" },
   responseType: "text/html",
-  errors: [],
 } as const;
 
 /** Without the application, `/` redirects to the documentation. */
@@ -57,28 +55,24 @@ export function webRoutes(web: WebApp | undefined): readonly Endpoint[] {
       ...common,
       path: "/",
       name: "getHomePage",
-      summary: "The browser application",
       handle: () => page(web),
     },
     {
       ...common,
       path: "/ui",
       name: "getPageRoot",
-      summary: "The browser application",
       handle: () => page(web),
     },
     {
       ...common,
       path: "/api/graphiql",
       name: "getGraphiql",
-      summary: "The browser application, at its page for GraphQL queries",
       handle: () => page(web),
     },
     {
       ...common,
       path: "/ui/{*}",
       name: "getPage",
-      summary: "A page or a file of the browser application",
       parameters: [
         {
           name: "accept-encoding",
@@ -96,7 +90,6 @@ const redirect: Endpoint = {
   ...common,
   path: "/",
   name: "getHomePage",
-  summary: "The documentation",
   handle: () => ({ status: 302, headers: { location: "restli/docs" }, keep: false }),
 };
 

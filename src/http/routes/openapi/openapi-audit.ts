@@ -122,9 +122,6 @@ export const auditSearchRoutes: readonly Endpoint[] = [
     access: "operator",
     path: "/openapi/v1/events/audit/search",
     name: "searchAuditEvents",
-    summary: "Search the audit trail, as DataHub's usage events",
-    about:
-      "The newest first. `listAuditEvents` has more: operations, rejected requests and uses of tokens. While `nextScrollId` is not null, continue with it, also after a page without events. `total` counts the events of this page, and one more if there may be more.",
     parameters: [
       query.long("startTime", "Epoch milliseconds; a day ago when absent"),
       query.long("endTime", "Exclusive; now when absent"),
@@ -141,16 +138,6 @@ export const auditSearchRoutes: readonly Endpoint[] = [
         actorUrns: names("Urns of users"),
       },
     },
-    response: complete({
-      nextScrollId: { type: ["string", "null"] },
-      count: { type: "integer" },
-      total: { type: "integer" },
-      usageEvents: { type: "array", items: { type: "object" } },
-    }),
-    errors: [
-      { code: "malformed", when: "size or scrollId is not valid" },
-      { code: "unauthenticated", when: "the request has no token with the privilege" },
-    ],
     async handle({ parameters, body }, { operations, now }) {
       const { startTime, endTime, size = 10, scrollId = "" } = parameters as Parameters;
       if (size < 1 || size > sizeMax || !/^\d{0,15}$/.test(scrollId)) {
@@ -180,9 +167,7 @@ export const auditSearchRoutes: readonly Endpoint[] = [
     group: "OpenAPI",
     path: "/openapi/v1/tracking/track",
     name: "trackBrowserUsage",
-    summary: "Accept a usage event of DataHub's web application; nothing is stored",
     body: complete({ type: { type: "string", description: "Type of the event" } }),
-    errors: [{ code: "malformed", when: "the body has no type" }],
     handle: () => ({}),
   },
 ];

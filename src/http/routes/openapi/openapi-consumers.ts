@@ -4,42 +4,13 @@
  */
 import { topics } from "../../../feed/topic-names.ts";
 import type { PartitionOffset, TopicOffsets } from "../../../feed/topic-offsets.ts";
-import {
-  type ApiContext,
-  complete,
-  type Endpoint,
-  objectWith,
-  type Schema,
-} from "../../schemas/endpoint.ts";
+import type { ApiContext, Endpoint } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 
 const ofTimeseries = "timeseries";
 
-const placeSchema: Schema = {
-  type: "object",
-  description: "Offsets by consumer group, then by topic",
-  additionalProperties: {
-    type: "object",
-    additionalProperties: objectWith(["metrics"], {
-      metrics: {
-        type: "object",
-        required: ["maxLag", "medianLag", "totalLag", "avgLag"],
-        properties: Object.fromEntries(
-          ["maxLag", "medianLag", "totalLag", "avgLag"].map((name) => [name, { type: "integer" }]),
-        ),
-      },
-      partitions: {
-        type: "object",
-        description: "Offsets by number of the partition",
-        additionalProperties: complete({ offset: { type: "integer" }, lag: { type: "integer" } }),
-      },
-    }),
-  },
-};
-
 const consumerOffsets = (
   kind: string,
-  about: string,
   read: (context: ApiContext) => Promise<readonly TopicOffsets[]>,
 ): Endpoint => ({
   method: "GET",
@@ -48,14 +19,10 @@ const consumerOffsets = (
   path: `/openapi/operations/kafka/${kind}/consumer/offsets`,
   name: `consumerOffsets_${kind.replace("-", "_")}`,
   access: "watcher",
-  summary: `Read the offsets of the consumers of ${kind}`,
-  about: `${about} \`skipCache\` is accepted and has no effect.`,
   parameters: [
     query.boolean("detailed", "With `partitions`. False when absent"),
     query.boolean("skipCache", "Accepted"),
   ],
-  response: placeSchema,
-  errors: [{ code: "unavailable", when: "Kafka does not answer" }],
   async handle({ parameters }, context) {
     const { detailed = false } = parameters as { detailed?: boolean };
     return { json: JSON.stringify(lagByGroup(await read(context), detailed)) };
@@ -104,23 +71,14 @@ const viewPlaces =
       }));
   };
 
-const following =
-  "Views follow the log itself, whether there is a Kafka or not: offsets are positions of the log, and the lag is in records.";
-
 export const openApiConsumers: readonly Endpoint[] = [
-  consumerOffsets(
-    "mcp",
-    "The proposals in Kafka that are on their way into the log; nothing where none is configured.",
-    ({ proposals }) => proposals(),
-  ),
+  consumerOffsets("mcp", ({ proposals }) => proposals()),
   consumerOffsets(
     "mcl",
-    following,
     viewPlaces(topics.versioned, (view) => view !== ofTimeseries),
   ),
   consumerOffsets(
     "mcl-timeseries",
-    following,
     viewPlaces(topics.timeseries, (view) => view === ofTimeseries),
   ),
 ];

@@ -1,7 +1,7 @@
 /** /openapi/v1/entities/counts: the number of entities of each type. */
 import type { SearchFlags } from "../../../catalog/catalog.ts";
 import type { EntityOutline } from "../../docs/docs-model.ts";
-import { type Endpoint, objectWith } from "../../schemas/endpoint.ts";
+import type { Endpoint } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 
 const TYPE = "_entityType";
@@ -18,8 +18,6 @@ const flags: SearchFlags = {
 
 const softDeleted = { or: [{ and: [{ field: "removed", values: ["true"] }] }] };
 
-const count = { type: "integer" } as const;
-
 export const countRoutes = (entities: readonly EntityOutline[]): readonly Endpoint[] => [
   {
     kind: "page",
@@ -27,32 +25,11 @@ export const countRoutes = (entities: readonly EntityOutline[]): readonly Endpoi
     method: "GET",
     path: "/openapi/v1/entities/counts",
     name: "countEntitiesByType",
-    summary: "Count the entities of each type",
-    about: "The search view has the soft-deleted ones.",
     parameters: [
       query.strings("types", "Entity types; all when absent"),
       query.boolean("includeTotal", "Also the sums; `false` when absent"),
     ],
-    response: objectWith(["counts", "requestedTypes", "computedAtMillis", "cacheHit"], {
-      counts: {
-        type: "array",
-        items: objectWith(["entityType", "keyAspect", "activeCount", "softDeletedCount"], {
-          entityType: { type: "string" },
-          keyAspect: { type: "string" },
-          activeCount: count,
-          softDeletedCount: count,
-          totalCount: { ...count, description: "With `includeTotal`" },
-        }),
-      },
-      activeTotal: count,
-      softDeletedTotal: count,
-      totalCount: count,
-      requestedTypes: { type: "array", items: { type: "string" } },
-      computedAtMillis: { type: "integer", description: "Epoch milliseconds" },
-      cacheHit: { type: "boolean", description: "Always false" },
-    }),
     reads: "search",
-    errors: [{ code: "invalid", when: "an entity type is unknown" }],
     async handle({ parameters }, { catalog, now }) {
       const { types = [], includeTotal = false } = parameters as {
         types?: readonly string[];

@@ -4,7 +4,7 @@
  */
 import { CatalogError } from "../../../core/errors.ts";
 import { jsonObject } from "../../../lib/json.ts";
-import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
+import { asOfParameters } from "../../request/as-of-parameters.ts";
 import type { ApiContext, ApiRequest, Endpoint } from "../../schemas/endpoint.ts";
 import {
   aspectsIn,
@@ -36,7 +36,6 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
     kind: "page",
     group: "OpenAPI",
     reads: "entities",
-    errors: [...forms.notThere, ...asOfErrors],
   } as const;
   const ofEntity = { ...row, path: `${base}/{entity}/{urn}` } as const;
   const ofAspect = {
@@ -55,7 +54,6 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       ...ofEntity,
       method: "HEAD",
       name: `entityExists${suffix}`,
-      summary: "Check whether an entity exists",
       parameters: [forms.entity, forms.urn, forms.includeSoftDelete, ...asOfParameters],
       status: 204,
       async handle(request, { catalog }) {
@@ -69,12 +67,10 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       ...ofEntity,
       method: "GET",
       name: `readEntity${suffix}`,
-      summary: "Read an entity",
       parameters: [
         ...[forms.entity, forms.urn, ...forms.aspects, forms.systemMetadata],
         ...asOfParameters,
       ],
-      response: forms.entityOut[version],
       missing: true,
       async handle(request, { catalog }) {
         const { urn, entityType } = targetOf(request, names);
@@ -91,7 +87,6 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       ...ofAspect,
       method: "HEAD",
       name: `aspectExists${suffix}`,
-      summary: "Check whether an entity has an aspect",
       parameters: [
         ...[forms.entity, forms.urn, forms.aspect, forms.includeSoftDelete],
         ...asOfParameters,
@@ -112,7 +107,6 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       ...ofAspect,
       method: "GET",
       name: `readAspect${suffix}`,
-      summary: "Read one aspect in one version",
       parameters: [
         ...[forms.entity, forms.urn, forms.aspect, forms.systemMetadata],
         query.long(
@@ -121,7 +115,6 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
         ),
         ...asOfParameters,
       ],
-      response: forms.aspectOut,
       missing: true,
       async handle(request, { catalog }) {
         const target = targetOf(request, names);
@@ -137,18 +130,9 @@ export function entityReads(version: Version, names: ModelNames): readonly Endpo
       method: "POST",
       path: `${base}/{entity}/batchGet`,
       name: `batchGetEntities${suffix}`,
-      summary: "Read several entities",
-      about:
-        'Each member has a `urn`, and a further member (`{}`) for each requested aspect; without any, all versioned aspects are returned. `headers: {"If-Version-Match": "3"}` in an aspect requests that value; of a timeseries aspect, the latest event at or before that time. Entities that do not exist are omitted.',
       reads: ["entities", "timeseries"],
       parameters: [forms.entity, forms.systemMetadata, ...asOfParameters],
       body: forms.requestedEntities,
-      response: forms.listOf(forms.entityOut[version]),
-      errors: [
-        { code: "malformed", when: "a urn does not parse, or names another entity type" },
-        { code: "not_found", when: "the entity type is unknown" },
-        ...asOfErrors,
-      ],
       async handle(request, { catalog }) {
         const entityType = names.known(request.path.entity ?? "", "not_found");
         const found = await findMembers(request.body as readonly Member[], {

@@ -2,7 +2,7 @@
 import { type Proposal, REQUEST_PATH } from "../../../catalog/catalog.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import { type JsonObject, jsonObject } from "../../../lib/json.ts";
-import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
+import { asOfParameters } from "../../request/as-of-parameters.ts";
 import type {
   ApiContext,
   ApiRequest,
@@ -18,7 +18,6 @@ import {
   written,
 } from "../../schemas/openapi-forms.ts";
 import * as forms from "../../schemas/openapi-schemas.ts";
-import { writeErrors } from "../restli/write-errors.ts";
 import { entityReads, findMembers, type Member } from "./openapi-entities.ts";
 import { entityWrites, traceIdOf, write } from "./openapi-writes.ts";
 
@@ -64,7 +63,6 @@ const genericUrnRoutes = (names: ModelNames): readonly Endpoint[] =>
 /** /openapi/v3/entity/generic: the bodies of the endpoints of one type, by entity type. */
 export function genericRoutes(names: ModelNames): readonly Endpoint[] {
   const path = "/openapi/v3/entity/generic";
-  const response = { type: "object", additionalProperties: forms.listOf(forms.entityOut.v3) };
 
   const listed = ({ body }: ApiRequest, changeType: "UPSERT" | "PATCH"): readonly Proposal[] =>
     Object.entries(body as Readonly<Record<string, readonly JsonObject[]>>).flatMap(
@@ -97,7 +95,7 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
     return { ...response, ...(async && { status: 202 }), json: `{${members.join(",")}}` };
   }
 
-  const change = { ...row, path, writes: true, conditional: true, errors: writeErrors } as const;
+  const change = { ...row, path, writes: true, conditional: true } as const;
   const parameters = [forms.asynchronous(true), forms.systemMetadata];
   return [
     ...genericUrnRoutes(names),
@@ -105,11 +103,8 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
       ...change,
       method: "POST",
       name: "upsertGenericEntities",
-      summary: "Write aspects of entities of several types",
-      about: "All proposals are written, or none.",
       parameters,
       body: byType(forms.entitiesIn),
-      response,
       proposals: (request) => listed(request, "UPSERT"),
       handle: (request, context) => many(request, context, "UPSERT"),
     },
@@ -117,12 +112,8 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
       ...change,
       method: "PATCH",
       name: "patchGenericEntities",
-      summary: "Change aspects of entities of several types",
-      about:
-        "All proposals are written, or none. With `async=true`, the default, the response has no body.",
       parameters,
       body: byType(forms.entitiesIn),
-      response,
       proposals: (request) => listed(request, "PATCH"),
       handle: (request, context) => many(request, context, "PATCH"),
     },
@@ -131,16 +122,9 @@ export function genericRoutes(names: ModelNames): readonly Endpoint[] {
       method: "POST",
       path: `${path}/batchGet`,
       name: "batchGetGenericEntities",
-      summary: "Read several entities of several types",
       parameters: [forms.systemMetadata, ...asOfParameters],
       body: byType(forms.requestedEntities),
-      response,
       reads: "entities",
-      errors: [
-        { code: "malformed", when: "a urn does not parse, or names another entity type" },
-        { code: "not_found", when: "an entity type is unknown" },
-        ...asOfErrors,
-      ],
       async handle({ body, parameters }, { catalog }) {
         const { systemMetadata = false } = parameters as Query;
         const members: string[] = [];

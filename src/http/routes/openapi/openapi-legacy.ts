@@ -3,12 +3,11 @@ import { HAS_TYPE_NAMES, type Proposal, REQUEST_PATH } from "../../../catalog/ca
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import type { JsonObject } from "../../../lib/json.ts";
-import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
+import { asOfParameters } from "../../request/as-of-parameters.ts";
 import { eachOf, openSystemMetadata } from "../../request/body/system-metadata.ts";
 import {
   type ApiRequest,
   type ApiResponse,
-  complete,
   type Endpoint,
   objectWith,
 } from "../../schemas/endpoint.ts";
@@ -16,14 +15,10 @@ import { aspectText, entitiesText, type ModelNames } from "../../schemas/openapi
 import * as forms from "../../schemas/openapi-schemas.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
-import { nothingToDelete, writeErrors } from "../restli/write-errors.ts";
 import { findMembers, type Member } from "./openapi-entities.ts";
 import { write } from "./openapi-writes.ts";
 
 const row = { kind: "page", group: "OpenAPI" } as const;
-
-const changedUrns =
-  "The response lists the urns that changed. With status 200 nothing changed, and the list is empty.";
 
 /** 201 when something was written, otherwise 200, as clients of these endpoints expect. */
 const writtenUrns = ({ changed, ...response }: Awaited<ReturnType<typeof write>>): ApiResponse => ({
@@ -37,7 +32,6 @@ const batchV2 = (names: ModelNames): Endpoint => ({
   method: "POST",
   path: "/openapi/v2/entity/batch/{entity}",
   name: "batchGetByNames",
-  summary: "Read some aspects of several entities",
   parameters: [forms.entity, ...asOfParameters],
   body: objectWith(["urns"], {
     urns: { type: "array", maxItems: 10_000, items: { type: "string" } },
@@ -48,13 +42,7 @@ const batchV2 = (names: ModelNames): Endpoint => ({
     },
     withSystemMetadata: { type: ["boolean", "null"] },
   }),
-  response: complete({ entities: forms.listOf(forms.entityOut.v2) }),
   reads: "entities",
-  errors: [
-    { code: "malformed", when: "a urn does not parse, or names another entity type" },
-    { code: "not_found", when: "the entity type is unknown" },
-    ...asOfErrors,
-  ],
   async handle({ path, body }, { catalog }) {
     const { urns, aspectNames, withSystemMetadata } = body as {
       urns: readonly string[];
@@ -107,18 +95,12 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
       method: "GET",
       path: `${path}/latest`,
       name: "readLatest",
-      summary: "Read several entities in the form of the first version",
       parameters: [
         query.strings("urns", "Entities", { required: true }),
         ...[...forms.aspects].reverse(),
         ...asOfParameters,
       ],
-      response: complete({ responses: { type: "object" } }),
       reads: "entities",
-      errors: [
-        { code: "malformed", when: "`urns` is missing, or one does not parse" },
-        ...asOfErrors,
-      ],
       async handle({ parameters }, { catalog }) {
         const { urns, aspects, aspectNames } = parameters as Record<string, readonly string[]>;
         const named = [...(aspects ?? []), ...(aspectNames ?? [])].flatMap((one) => one.split(","));
@@ -141,8 +123,6 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
       method: "POST",
       path,
       name: "writeEntities",
-      summary: "Write aspects in the form of the first version",
-      about: `The aspect's \`__type\` names its record, or \`aspectName\` the aspect. All or none. ${changedUrns}`,
       parameters: [
         forms.asynchronous(false),
         query.boolean("createIfNotExists", "Rejected if one of the aspects already exists"),
@@ -161,10 +141,8 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
           createEntityIfNotExists: { type: ["boolean", "null"] },
         }),
       },
-      response: { type: "array", items: schemas.urn },
       writes: true,
       conditional: true,
-      errors: writeErrors,
       proposals: proposalsOf,
       async handle(request, context) {
         const proposals = request.proposals ?? proposalsOf(request);
@@ -176,7 +154,6 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
       method: "DELETE",
       path,
       name: "deleteEntities",
-      summary: "Delete entities, softly by default",
       parameters: [
         query.strings("urns", "Entities", { required: true }),
         query.boolean(
@@ -184,9 +161,7 @@ function firstVersionRoutes(names: ModelNames): readonly Endpoint[] {
           "`true` (the default) sets the status to removed; `false` deletes the entities",
         ),
       ],
-      response: { type: "array", items: { type: "object" } },
       writes: true,
-      errors: writeErrors,
       async handle(request, context) {
         const { urns = [], soft = true } = request.parameters as {
           urns?: string[];
@@ -241,15 +216,11 @@ const platformRoute = (path: string, name: string): Endpoint => ({
   method: "POST",
   path,
   name,
-  summary: "Write proposals",
-  about: `As \`POST /aspects?action=ingestProposalBatch\`: all or none. ${changedUrns}`,
   parameters: [forms.asynchronous(false)],
   status: 201,
   body: { type: "array", maxItems: 20_000, items: schemas.proposal },
-  response: { type: "array", items: schemas.urn },
   writes: true,
   conditional: true,
-  errors: [...writeErrors, nothingToDelete],
   proposals: ({ body }) => placed(body as readonly Proposal[]),
   handle: async (request, context) =>
     writtenUrns(

@@ -4,13 +4,12 @@ import { CatalogError } from "../../../core/errors.ts";
 import type { Criterion, Filter } from "../../../core/query/filter.ts";
 import { isLaterSlice, type SliceOptions } from "../../../core/query/slice-options.ts";
 import { atLeast } from "../../request/parameters.ts";
-import {
-  type ApiContext,
-  type ApiResponse,
-  type Endpoint,
-  objectWith,
-  type Parameter,
-  type Schema,
+import type {
+  ApiContext,
+  ApiResponse,
+  Endpoint,
+  Parameter,
+  Schema,
 } from "../../schemas/endpoint.ts";
 import {
   entitiesText,
@@ -21,7 +20,6 @@ import {
 import * as forms from "../../schemas/openapi-schemas.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
-import { searchErrors } from "../restli/search.ts";
 
 /** Entities of one page: their aspects are in it. */
 const countMax = 10_000;
@@ -117,26 +115,10 @@ export function filterOf(filter: OpenApiFilter | null | undefined): Filter | und
 const said = <T>(input: object): T =>
   Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as T;
 
-const pageOf = (version: Version): Schema =>
-  objectWith([version === "v3" ? "entities" : "results"], {
-    scrollId: {
-      type: "string",
-      description: "Scroll id of the next page; absent on the last page",
-    },
-    [version === "v3" ? "entities" : "results"]: {
-      type: "array",
-      items: forms.entityOut[version],
-    },
-    totalCount: { type: "integer", description: "Total number of entities" },
-    facets: { type: "array", items: { type: "object" } },
-  });
-
 export function entityLists(version: Version, names: ModelNames): readonly Endpoint[] {
   const base = `/openapi/${version}/entity`;
   const suffix = version === "v3" ? "" : "V2";
-  const about =
-    "Found by the search view, in the order of their urns unless sorted; read from the aspects. An entity that was deleted meanwhile is left out.";
-  const row = { kind: "page", group: "OpenAPI", reads: "search", errors: searchErrors } as const;
+  const row = { kind: "page", group: "OpenAPI", reads: "search" } as const;
 
   return [
     {
@@ -144,10 +126,7 @@ export function entityLists(version: Version, names: ModelNames): readonly Endpo
       method: "GET",
       path: `${base}/{entity}`,
       name: `listEntities${suffix}`,
-      summary: "Read the entities of a type, page by page",
-      about,
       parameters: [forms.entity, ...finding, ...forms.aspects],
-      response: pageOf(version),
       handle({ path, parameters }, context) {
         const asked = parameters as Query;
         const entityType = names.entity(path.entity ?? "");
@@ -160,8 +139,6 @@ export function entityLists(version: Version, names: ModelNames): readonly Endpo
       method: "POST",
       path: `${base}/scroll`,
       name: `scrollEntities${suffix}`,
-      summary: "Read entities of several types, page by page",
-      about: `${about} Without \`aspects\` only urns are returned, with \`[]\` all aspects.`,
       parameters: finding,
       body: {
         type: "object",
@@ -176,7 +153,6 @@ export function entityLists(version: Version, names: ModelNames): readonly Endpo
           sortCriteria: { type: ["array", "null"], items: schemas.sort },
         },
       },
-      response: pageOf(version),
       handle({ parameters, body }, context) {
         const { entities, aspects, filter, sortCriteria } = body as ScrollBody;
         const request = {

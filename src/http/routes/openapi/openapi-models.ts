@@ -6,12 +6,7 @@ import { CatalogError } from "../../../core/errors.ts";
 import { nearest } from "../../../lib/did-you-mean.ts";
 import type { EntityOutline } from "../../docs/docs-model.ts";
 import { atLeast } from "../../request/parameters.ts";
-import {
-  type ApiResponse,
-  complete,
-  type Endpoint,
-  type Parameter,
-} from "../../schemas/endpoint.ts";
+import type { ApiResponse, Endpoint, Parameter } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 
 const base = "/openapi/v1/registry/models";
@@ -48,60 +43,6 @@ function entityOf({ name, aspects }: EntityOutline) {
   };
 }
 
-const aspectAnnotation = {
-  type: "object",
-  required: ["name", "schemaVersion"],
-  properties: { name: { type: "string" }, schemaVersion: { type: "integer" } },
-} as const;
-
-const relationshipFieldSpecs = {
-  type: "array",
-  description: "Fields of the aspect that state edges",
-  items: complete({
-    path: {
-      type: "string",
-      description: "Path from the root of the aspect. `*` is each item of a list or value of a map",
-    },
-    relationshipAnnotation: complete({
-      name: { type: "string", description: "Type of the edges" },
-      validDestinationTypes: { type: "array", items: { type: "string" } },
-    }),
-  }),
-} as const;
-
-const specification = {
-  type: "object",
-  required: ["name", "keyAspectName", "keyAspectSpec", "aspectSpecs"],
-  properties: {
-    name: { type: "string" },
-    keyAspectName: { type: "string" },
-    keyAspectSpec: complete({ aspectAnnotation, relationshipFieldSpecs }),
-    aspectSpecs: {
-      type: "array",
-      items: complete({
-        aspectAnnotation,
-        relationshipFieldSpecs,
-        timeseries: { type: "boolean" },
-      }),
-    },
-  },
-} as const;
-
-const aspectSpecification = {
-  type: "object",
-  required: ["aspectAnnotation", "relationshipFieldSpecs", "timeseries", "schema"],
-  properties: {
-    aspectAnnotation,
-    relationshipFieldSpecs,
-    timeseries: { type: "boolean" },
-    schema: {
-      type: "object",
-      description: "JSON Schema (draft 2020-12) of the values of the aspect",
-      additionalProperties: true,
-    },
-  },
-} as const;
-
 export function modelRoutes(entities: readonly EntityOutline[]): readonly Endpoint[] {
   const all = [...entities].sort((a, b) => (a.name < b.name ? -1 : 1));
   const aspects = new Map(
@@ -114,15 +55,7 @@ export function modelRoutes(entities: readonly EntityOutline[]): readonly Endpoi
       group: "OpenAPI",
       path: `${base}/entity/specifications`,
       name: "listEntitySpecifications",
-      summary: "Entity types and their aspects, page by page",
       parameters: paging,
-      response: complete({
-        start: { type: "integer" },
-        count: { type: "integer", description: "Number of items in this response" },
-        total: { type: "integer" },
-        elements: { type: "array", items: specification },
-      }),
-      errors: [{ code: "malformed", when: "`start` or `count` is negative" }],
       handle: ({ parameters }) => pageOf(all, parameters),
     },
     {
@@ -131,12 +64,9 @@ export function modelRoutes(entities: readonly EntityOutline[]): readonly Endpoi
       group: "OpenAPI",
       path: `${base}/entity/specifications/{entity}`,
       name: "readEntitySpecification",
-      summary: "The aspects of an entity type, and the edges that they state",
       parameters: [
         { name: "entity", in: "path", type: "string", required: true, about: "Its name" },
       ],
-      response: specification,
-      errors: [{ code: "not_found", when: "the model has no such entity type" }],
       handle({ path: { entity = "" } }) {
         const found = all.find(({ name }) => name.toLowerCase() === entity.toLowerCase());
         if (found !== undefined) return { json: JSON.stringify(entityOf(found)) };
@@ -154,14 +84,9 @@ export function modelRoutes(entities: readonly EntityOutline[]): readonly Endpoi
       group: "OpenAPI",
       path: `${base}/aspect/specifications/{aspect}`,
       name: "readAspectSpecification",
-      summary: "The JSON Schema of an aspect",
-      about:
-        "A value that fits the schema can still break rules between entities. A write drops fields that the schema does not have.",
       parameters: [
         { name: "aspect", in: "path", type: "string", required: true, about: "Its name" },
       ],
-      response: aspectSpecification,
-      errors: [{ code: "not_found", when: "the model has no such aspect" }],
       handle({ path: { aspect = "" } }) {
         const found = aspects.get(aspect);
         if (found !== undefined) {

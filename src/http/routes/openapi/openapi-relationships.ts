@@ -3,18 +3,9 @@ import type { EndFilter, FoundRelationship, RelationshipScroll } from "../../../
 import { CatalogError } from "../../../core/errors.ts";
 import { isLaterSlice } from "../../../core/query/slice-options.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
-import {
-  type ApiRequest,
-  type ApiResponse,
-  complete,
-  type Endpoint,
-  objectWith,
-  type Parameter,
-  type Schema,
-} from "../../schemas/endpoint.ts";
+import type { ApiRequest, ApiResponse, Endpoint, Parameter } from "../../schemas/endpoint.ts";
 import * as forms from "../../schemas/openapi-schemas.ts";
 import { query } from "../../schemas/query-parameters.ts";
-import * as schemas from "../../schemas/schemas.ts";
 import { filterOf, type OpenApiFilter, openApiFilter, paging, sliceOf } from "./openapi-lists.ts";
 
 const types = query.strings(
@@ -24,18 +15,6 @@ const types = query.strings(
 
 const direction = (values: readonly string[], about: string): Parameter =>
   query.string("direction", about, { values });
-
-const end: Schema = complete({ urn: schemas.urn, entityType: { type: "string" } });
-
-const pageSchema = forms.scrolled(
-  objectWith(["relationshipType", "source", "destination"], {
-    relationshipType: { type: "string" },
-    source: end,
-    destination: end,
-    upstream: schemas.urn,
-    downstream: schemas.urn,
-  }),
-);
 
 const endOf = (urn: string) => ({ urn, entityType: entityTypeOf(urn) });
 
@@ -120,18 +99,7 @@ function directionOf({ direction = "OUTGOING" }: Query): "INCOMING" | "OUTGOING"
   });
 }
 
-const errors = [
-  {
-    code: "malformed",
-    when: "a parameter has the wrong type, `count` is below 1, a urn does not parse, a filter names an unknown field of edges, or the scroll id is of another request",
-  },
-  { code: "invalid", when: "an entity type is unknown" },
-] as const;
-
-const row = { kind: "page", group: "OpenAPI", reads: "relationships", errors } as const;
-
-const about =
-  "Edges of the entities that the search view has, entity by entity. A page may have fewer edges than requested, or none: continue as long as the response has a `scrollId`.";
+const row = { kind: "page", group: "OpenAPI", reads: "relationships" } as const;
 
 const rowsOf = (version: "v2" | "v3"): readonly Endpoint[] => {
   const base = `/openapi/${version}/relationship`;
@@ -142,8 +110,6 @@ const rowsOf = (version: "v2" | "v3"): readonly Endpoint[] => {
       method: "POST",
       path: `${base}/scroll`,
       name: `scrollRelationships${suffix}`,
-      summary: "Read the edges between certain entities, page by page",
-      about,
       parameters: [
         types,
         query.strings("sourceTypes", "Entity types at the source; all when absent"),
@@ -164,7 +130,6 @@ const rowsOf = (version: "v2" | "v3"): readonly Endpoint[] => {
           },
         },
       },
-      response: pageSchema,
       handle(request, { catalog }) {
         const asked = request.parameters as Query;
         return scrolled({ ...scrollOf(asked), ...edgesOf(request) }, { asked, catalog });
@@ -175,8 +140,6 @@ const rowsOf = (version: "v2" | "v3"): readonly Endpoint[] => {
       method: "GET",
       path: `${base}/{relationshipType}`,
       name: `listRelationshipsOfType${suffix}`,
-      summary: "Read the edges of a type, page by page",
-      about,
       parameters: [
         {
           name: "relationshipType",
@@ -188,7 +151,6 @@ const rowsOf = (version: "v2" | "v3"): readonly Endpoint[] => {
         ...paging,
         forms.includeSoftDelete,
       ],
-      response: pageSchema,
       handle({ parameters, path }, { catalog }) {
         const asked = parameters as Query;
         const types = [path.relationshipType ?? ""];
@@ -200,7 +162,6 @@ const rowsOf = (version: "v2" | "v3"): readonly Endpoint[] => {
       method: "GET",
       path: `${base}/{entity}/{urn}`,
       name: `listRelationshipsOfEntity${suffix}`,
-      summary: "Read the edges of an entity, page by page",
       parameters: [
         ...[forms.entity, forms.urn],
         query.strings("relationshipType", "Names of relationships; all when absent, and with `*`"),
@@ -208,7 +169,6 @@ const rowsOf = (version: "v2" | "v3"): readonly Endpoint[] => {
         ...paging,
         forms.includeSoftDelete,
       ],
-      response: pageSchema,
       handle({ parameters, path }, { catalog }) {
         const asked = parameters as Query;
         const own: EndFilter = { urns: [path.urn ?? ""] };
@@ -224,8 +184,6 @@ const lineageScroll: Endpoint = {
   method: "POST",
   path: "/openapi/v3/lineage/scroll",
   name: "scrollLineageEdges",
-  summary: "Read lineage edges, page by page",
-  about: `Only edges that are lineage between entities of their types, with the end that data comes from as \`upstream\`. With \`urns\` those that have one of them at either end; \`direction\` is seen from there. ${about}`,
   parameters: [
     types,
     direction(["UPSTREAM", "DOWNSTREAM"], "Which edges of `urns`; both when absent"),
@@ -238,7 +196,6 @@ const lineageScroll: Endpoint = {
       urns: { type: ["array", "null"], maxItems: 1_000, items: { type: "string" } },
     },
   },
-  response: pageSchema,
   handle({ parameters, body }, { catalog }) {
     const asked = parameters as Query;
     const { urns } = body as { readonly urns?: readonly string[] | null };

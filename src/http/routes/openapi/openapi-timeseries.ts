@@ -5,11 +5,10 @@
 import type { Catalog, TimeseriesQuery } from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { appendAll } from "../../../lib/lists.ts";
-import { type Endpoint, objectWith } from "../../schemas/endpoint.ts";
+import type { Endpoint } from "../../schemas/endpoint.ts";
 import type { ModelNames } from "../../schemas/openapi-forms.ts";
 import * as forms from "../../schemas/openapi-schemas.ts";
 import { query } from "../../schemas/query-parameters.ts";
-import * as schemas from "../../schemas/schemas.ts";
 
 const countDefault = 10;
 const countMax = 5_000;
@@ -58,8 +57,6 @@ export const timeseriesRoutes = (names: ModelNames): readonly Endpoint[] => [
     group: "OpenAPI",
     path: "/openapi/v2/timeseries/{entity}/{aspect}",
     name: "listEvents",
-    summary: "Read events of a timeseries aspect, of all entities of a type, page by page",
-    about: `Entities in the order of their urns, the events of each latest first. One request reads at most ${entitiesMax} entities, and stops at 64 MiB. A page may have fewer events than requested, or none: continue as long as the response has a \`scrollId\`.`,
     parameters: [
       forms.entity,
       forms.aspect,
@@ -72,27 +69,7 @@ export const timeseriesRoutes = (names: ModelNames): readonly Endpoint[] => [
       query.long("endTimeMillis", "End of the time range, inclusive"),
       forms.systemMetadata,
     ],
-    response: forms.scrolled(
-      objectWith(["timestampMillis", "urn", "event"], {
-        timestampMillis: { type: "integer" },
-        urn: schemas.urn,
-        event: { type: "object" },
-        messageId: { type: "string" },
-        systemMetadata: schemas.systemMetadata,
-      }),
-    ),
     reads: "timeseries",
-    errors: [
-      { code: "malformed", when: "count is negative, or the scroll id is not valid" },
-      {
-        code: "invalid",
-        when: "the entity type is unknown, or the aspect is no timeseries aspect of it",
-      },
-      {
-        code: "too_large",
-        when: "an entity has too many events of one time, or too many bytes of them, for a response; request fewer",
-      },
-    ],
     async handle({ path, parameters }, { catalog }) {
       const entity = names.entity(path.entity ?? "");
       const aspect = names.aspect(entity, path.aspect ?? "");

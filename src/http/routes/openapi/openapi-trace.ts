@@ -1,12 +1,7 @@
 /** /openapi/v1/trace: the state of a write. */
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
-import {
-  type ApiContext,
-  type ApiRequest,
-  complete,
-  type Endpoint,
-} from "../../schemas/endpoint.ts";
+import type { ApiContext, ApiRequest, Endpoint } from "../../schemas/endpoint.ts";
 import type { ModelNames } from "../../schemas/openapi-forms.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import { positionOfTrace } from "../../schemas/trace-id.ts";
@@ -24,15 +19,6 @@ interface Storage {
 
 const namedMax = 20_000;
 
-const storageSchema = {
-  type: "object",
-  required: ["writeStatus"],
-  properties: {
-    writeStatus: { enum: ["ACTIVE_STATE", "HISTORIC_STATE", "PENDING", "ERROR"] },
-    writeMessage: { type: "string" },
-  },
-} as const;
-
 export const traceRoutes = (names: ModelNames): readonly Endpoint[] => [
   {
     method: "POST",
@@ -40,9 +26,6 @@ export const traceRoutes = (names: ModelNames): readonly Endpoint[] => [
     group: "OpenAPI",
     path: "/openapi/v1/trace/write/{traceId}",
     name: "traceWrite",
-    summary: "Trace a write through log and views",
-    about:
-      "The trace id is in the header `traceparent` of the response to a write of the OpenAPI endpoints. Writes are answered when the log has them, so the primary storage has always been written; the search storage is PENDING until searches show the write. `HISTORIC_STATE`: the aspect was deleted since. An aspect that never had a value is an error, and so is a series without events.",
     parameters: [
       {
         name: "traceId",
@@ -61,22 +44,7 @@ export const traceRoutes = (names: ModelNames): readonly Endpoint[] => [
       maxProperties: namedMax,
       additionalProperties: { type: "array", maxItems: namedMax, items: { type: "string" } },
     },
-    response: {
-      type: "object",
-      additionalProperties: {
-        type: "object",
-        additionalProperties: complete({
-          success: { type: "boolean" },
-          primaryStorage: storageSchema,
-          searchStorage: storageSchema,
-        }),
-      },
-    },
     reads: "entities",
-    errors: [
-      { code: "malformed", when: "a urn or the trace id does not parse" },
-      { code: "not_found", when: "an entity type is unknown" },
-    ],
     async handle({ path, parameters, body }, { catalog }) {
       const { onlyIncludeErrors = true, detailed = false } = parameters as {
         onlyIncludeErrors?: boolean;

@@ -26,7 +26,6 @@ import * as forms from "../../schemas/openapi-schemas.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import { untilFound } from "../../schemas/search-sync.ts";
 import { traceParent } from "../../schemas/trace-id.ts";
-import { writeErrors } from "../restli/write-errors.ts";
 import { noAspect, targetOf } from "./openapi-entities.ts";
 
 interface Query {
@@ -38,9 +37,6 @@ interface Query {
   readonly clear?: boolean;
 }
 
-const writeAbout =
-  "All proposals are written, or none. The response comes after the write is durable, also with `async=true`. It has the current values of the named aspects, and a `traceparent` for `POST /openapi/v1/trace/write/{traceId}`.";
-
 export function entityWrites(version: Version, names: ModelNames): readonly Endpoint[] {
   const base = `/openapi/${version}/entity`;
   const suffix = version === "v3" ? "" : "V2";
@@ -48,7 +44,6 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
     kind: "page",
     group: "OpenAPI",
     writes: true,
-    errors: writeErrors,
   } as const;
   const change = { ...row, conditional: true } as const;
   const ofAspect = { ...change, path: `${base}/{entity}/{urn}/{aspect}` } as const;
@@ -141,11 +136,8 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       method: "POST",
       path: `${base}/{entity}`,
       name: `upsertEntities${suffix}`,
-      summary: "Write aspects of entities of one type",
-      about: writeAbout,
       parameters: [forms.entity, forms.asynchronous(true), forms.systemMetadata],
       body: forms.entitiesIn,
-      response: forms.listOf(forms.entityOut[version]),
       proposals: (request) => listed(request, "UPSERT"),
       handle: (request, context) => many(request, context, "UPSERT"),
     },
@@ -154,11 +146,8 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       method: "PATCH",
       path: `${base}/{entity}`,
       name: `patchEntities${suffix}`,
-      summary: "Change aspects of entities of one type",
-      about: `Each value is a patch: \`{patch: […], arrayPrimaryKeys?, forceGenericPatch?}\`. ${writeAbout} With \`async=true\`, which is usual, the response has no body.`,
       parameters: [forms.entity, forms.asynchronous(true), forms.systemMetadata],
       body: forms.entitiesIn,
-      response: forms.listOf(forms.entityOut[version]),
       proposals: (request) => listed(request, "PATCH"),
       handle: (request, context) => many(request, context, "PATCH"),
     },
@@ -167,9 +156,6 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       method: "DELETE",
       path: `${base}/{entity}/{urn}`,
       name: `deleteEntity${suffix}`,
-      summary: "Delete an entity, or some of its aspects",
-      about:
-        "A hard delete, as `POST /entities?action=delete`. Deleting an entity that does not exist succeeds. With `aspects` or `clear`, an `Idempotency-Key` is rejected.",
       parameters: [
         ...[forms.entity, forms.urn],
         query.strings(
@@ -211,9 +197,6 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       ...ofAspect,
       method: "POST",
       name: `writeAspect${suffix}`,
-      summary: "Write one aspect",
-      about:
-        "Usually rejected if the aspect already exists: `createIfNotExists=false` writes in any case.",
       parameters: [
         ...[forms.entity, forms.urn, forms.aspect],
         ...[forms.asynchronous(false), forms.systemMetadata],
@@ -235,7 +218,6 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
               additionalProperties: true,
               description: "The aspect itself",
             },
-      response: forms.entityOut[version],
       proposals: (request) => [single(request, kindOf(request))],
       handle: (request, context) => one(request, context, kindOf(request)),
     },
@@ -243,7 +225,6 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       ...ofAspect,
       method: "PATCH",
       name: `patchAspect${suffix}`,
-      summary: "Change one aspect",
       parameters: [
         ...[forms.entity, forms.urn, forms.aspect],
         ...[forms.asynchronous(false), forms.systemMetadata],
@@ -254,8 +235,6 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
         forceGenericPatch: { type: ["boolean", "null"] },
         ...patchMembers,
       }),
-      about: "When the patch creates the entity, the response has its default aspects, too.",
-      response: forms.entityOut[version],
       handle(request, context) {
         const { headers, systemMetadata, ...sent } = request.body as Schema;
         const present = Object.entries(sent).filter(([, value]) => value !== null);
@@ -267,11 +246,7 @@ export function entityWrites(version: Version, names: ModelNames): readonly Endp
       ...ofAspect,
       method: "DELETE",
       name: `deleteAspect${suffix}`,
-      summary: "Delete one aspect",
-      about:
-        "Deleting the key aspect deletes the whole entity. Deleting a timeseries aspect deletes its events with the newest timestamp.",
       parameters: [forms.entity, forms.urn, forms.aspect],
-      errors: [...writeErrors, { code: "not_found", when: "the aspect does not exist" }],
       async handle(request, context) {
         const target = targetOf(request, names);
         const { urn, entityType, aspect: aspectName } = target;

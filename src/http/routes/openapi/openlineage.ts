@@ -1,24 +1,13 @@
 /** /openapi/openlineage: events of OpenLineage, single and in batches. */
 import { CatalogError } from "../../../core/errors.ts";
 import { createLazyAcceptEvent } from "../../../openlineage/lazy-accept-event.ts";
-import {
-  type ApiResponse,
-  type BodySchema,
-  type Endpoint,
-  objectWith,
-  type Schema,
-} from "../../schemas/endpoint.ts";
-import { writeErrors } from "../restli/write-errors.ts";
+import type { ApiResponse, BodySchema, Endpoint } from "../../schemas/endpoint.ts";
 
 const path = "/openapi/openlineage/api/v1/lineage";
 
 /** Maximum number of events of a batch; each is one write. */
 const batchMax = 1_000;
 
-const named: Schema = {
-  type: "object",
-  properties: { namespace: { type: "string" }, name: { type: "string" }, facets: {} },
-};
 const members: BodySchema["properties"] = {
   eventTime: { type: "string", description: "Time of the event: an ISO-8601 instant" },
   producer: { type: "string", description: "URI of the producer" },
@@ -37,32 +26,6 @@ interface FailedEvent {
   readonly reason: string;
   readonly retriable: boolean;
 }
-
-const batchSchema: Schema = objectWith(["status", "summary"], {
-  status: { type: "string", enum: ["success", "partial_success"] },
-  summary: {
-    type: "object",
-    required: ["received", "successful", "failed", "retriable", "non_retriable"],
-    properties: Object.fromEntries(
-      ["received", "successful", "failed", "retriable", "non_retriable"].map((name) => [
-        name,
-        { type: "integer" },
-      ]),
-    ),
-  },
-  failed_events: {
-    type: "array",
-    items: {
-      ...named,
-      required: ["index", "reason", "retriable"],
-      properties: {
-        index: { type: "integer" },
-        reason: { type: "string" },
-        retriable: { type: "boolean" },
-      },
-    },
-  },
-});
 
 const retriableCodes: readonly string[] = ["conflict", "unavailable", "rate_limited"];
 
@@ -95,7 +58,6 @@ const row = {
   writes: true,
   // Events are mapped on the main thread; a body of this size takes up to a second.
   bodyBytesMax: 8 * 1024 * 1024,
-  errors: writeErrors,
 } as const;
 
 /** `namespace` is that of the service's urns. */
@@ -106,9 +68,6 @@ export function openLineageRoutes(namespace: string): readonly Endpoint[] {
       ...row,
       path,
       name: "postOpenLineageEvent",
-      summary: "Write an event of OpenLineage",
-      about:
-        "A RunEvent, JobEvent or DatasetEvent of OpenLineage 2-0-2; also at `/api/v1/lineage`. Each event adds to the earlier ones, in any order, and a repeated event changes nothing. An event is written as a whole or not at all.",
       body: event,
       async handle({ body, caller }, { catalog }) {
         return { position: await accept(body, catalog, caller) };
@@ -118,11 +77,7 @@ export function openLineageRoutes(namespace: string): readonly Endpoint[] {
       ...row,
       path: `${path}/batch`,
       name: "postOpenLineageEvents",
-      summary: "Write several events of OpenLineage",
-      about:
-        "Also at `/api/v1/lineage/batch`. Events are written one by one; the response lists those that failed.",
       body: { type: "array", items: {}, maxItems: batchMax },
-      response: batchSchema,
       async handle({ body, caller }, { catalog }) {
         const events = body as readonly unknown[];
         const failed: FailedEvent[] = [];

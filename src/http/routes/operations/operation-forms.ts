@@ -1,14 +1,7 @@
 /** Shared parts of the routes of /operations. */
 import { CatalogError } from "../../../core/errors.ts";
 import { nearest } from "../../../lib/did-you-mean.ts";
-import {
-  type ApiRequest,
-  type Endpoint,
-  type ErrorCase,
-  objectWith,
-  type Schema,
-  valueSchema,
-} from "../../schemas/endpoint.ts";
+import type { ApiRequest, Endpoint, Schema } from "../../schemas/endpoint.ts";
 
 export const action = {
   method: "POST",
@@ -16,20 +9,6 @@ export const action = {
   path: "/operations",
   access: "operator",
 } as const;
-
-export const unauthenticated: ErrorCase = {
-  code: "unauthenticated",
-  when: "the request has no valid token for operations",
-};
-export const malformed: ErrorCase = {
-  code: "malformed",
-  when: "a parameter is missing, unknown or of the wrong type, or a urn does not parse",
-};
-export const unavailable: ErrorCase = {
-  code: "unavailable",
-  when: "a view did not reach the end of the log in time, or the log cannot be written now",
-};
-export const tooManyJobs: ErrorCase = { code: "rate_limited", when: "too many jobs are running" };
 
 export const text = (description: string): Schema => ({ type: "string", description });
 export const flag = (description: string): Schema => ({ type: "boolean", description });
@@ -45,18 +24,6 @@ export const pageForm = (max: string) => ({
   start: count("Number of items to skip. 0 when absent"),
   count: count(`At most so many: 20 when absent, ${max} at most`),
 });
-
-/** Response schema of a list, in addition to its items. */
-export function pageSchema(listed: Readonly<Record<string, Schema>>) {
-  return valueSchema(
-    objectWith(["start", "count", "total", ...Object.keys(listed)], {
-      start: { type: "integer" },
-      count: { type: "integer", description: "Number of items in this response" },
-      total: { type: "integer", description: "Total number of items" },
-      ...listed,
-    }),
-  );
-}
 
 /** Ignores unknown parameters: clients send parameters of other releases of DataHub. */
 const ofDatahub = new Set([

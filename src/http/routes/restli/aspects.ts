@@ -1,21 +1,19 @@
 /** /aspects: proposals go in; single aspects and timeseries come out. */
 import { type Proposal, proposalsMax, type TimeseriesQuery } from "../../../catalog/catalog.ts";
-import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
+import { asOfParameters } from "../../request/as-of-parameters.ts";
 import { eachOf, openSystemMetadata } from "../../request/body/system-metadata.ts";
 import { withConditions } from "../../request/condition-headers.ts";
 import {
   type ApiResponse,
-  complete,
+  actionOf,
   type Endpoint,
   objectWith,
   type Resource,
   valueResponse,
-  valueSchema,
 } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
 import { untilFound } from "../../schemas/search-sync.ts";
-import { nothingToDelete, writeErrors } from "./write-errors.ts";
 
 export const aspectsResource: Resource = {
   name: "aspects",
@@ -26,19 +24,12 @@ export const aspectsResource: Resource = {
 const SUCCESS = '{"value":"success"}';
 
 const ingestProposal: Endpoint = {
-  method: "POST",
-  kind: "action",
-  path: "/aspects",
+  ...actionOf("/aspects"),
   name: "ingestProposal",
-  summary: "Write one aspect",
-  about:
-    "The response comes after the change is durable in the log. The first write of an entity also writes its key aspect and default aspects. A timeseries aspect supports UPSERT only; each value is one event. `If-Version-Match`, `If-Modified-Since`, `If-Unmodified-Since` and (with CREATE and CREATE_ENTITY) `If-None-Match: *` are conditions on the current aspect. They are read from the headers of the request and from `proposal.headers`, which takes precedence. `X-DataHub-Sync-Index-Update: true` in `proposal.headers` delays the response until searches show the write.",
   body: objectWith(["proposal"], { proposal: schemas.proposal, async: schemas.asyncSwitch }),
   prepare: (body) => openSystemMetadata(body.proposal),
-  response: valueSchema({ enum: ["success"] }),
   writes: true,
   conditional: true,
-  errors: [...writeErrors, nothingToDelete],
   proposals: ({ body }) => [(body as { proposal: Proposal }).proposal],
   async handle(request, { catalog }) {
     const [proposal] = request.proposals ?? [(request.body as { proposal: Proposal }).proposal];
@@ -50,22 +41,15 @@ const ingestProposal: Endpoint = {
 };
 
 const ingestProposalBatch: Endpoint = {
-  method: "POST",
-  kind: "action",
-  path: "/aspects",
+  ...actionOf("/aspects"),
   name: "ingestProposalBatch",
-  summary: "Write many aspects",
-  about:
-    "All proposals are written, or none. The error of an invalid proposal names its index. Conditions in headers of the request apply to each proposal without conditions of its own.",
   body: objectWith(["proposals"], {
     proposals: { type: "array", items: schemas.proposal, maxItems: proposalsMax },
     async: schemas.asyncSwitch,
   }),
   prepare: (body) => eachOf(body.proposals, openSystemMetadata),
-  response: valueSchema({ enum: ["success"] }),
   writes: true,
   conditional: true,
-  errors: [...writeErrors, nothingToDelete],
   proposals: ({ body }) => (body as { proposals: readonly Proposal[] }).proposals,
   async handle(request, { catalog }) {
     const proposals =
@@ -82,12 +66,8 @@ const ingestProposalBatch: Endpoint = {
 };
 
 const getTimeseriesAspectValues: Endpoint = {
-  method: "POST",
-  kind: "action",
-  path: "/aspects",
+  ...actionOf("/aspects"),
   name: "getTimeseriesAspectValues",
-  summary: "Read a timeseries aspect",
-  about: "Latest first, both ends of the range inclusive.",
   parameters: asOfParameters,
   body: objectWith(["urn", "entity", "aspect"], {
     urn: schemas.urn,
@@ -105,28 +85,13 @@ const getTimeseriesAspectValues: Endpoint = {
     filter: schemas.filter,
     sort: schemas.sort,
   }),
-  response: valueSchema(schemas.timeseriesValues),
   reads: "timeseries",
-  errors: [
-    {
-      code: "malformed",
-      when: "a parameter is missing or of the wrong type, or a filter names a field that the aspect does not have",
-    },
-    {
-      code: "invalid",
-      when: "the entity type or the aspect is unknown, or is not a timeseries aspect",
-    },
-    ...asOfErrors,
-  ],
   handle: (request, { catalog }) => catalog.getTimeseriesValues(request.body as TimeseriesQuery),
 };
 
 const getCount: Endpoint = {
-  method: "POST",
-  kind: "action",
-  path: "/aspects",
+  ...actionOf("/aspects"),
   name: "getCount",
-  summary: "Count the entities that have an aspect",
   body: objectWith(["aspect"], {
     aspect: { type: "string", description: "Name of the aspect" },
     urnLike: {
@@ -134,9 +99,7 @@ const getCount: Endpoint = {
       description: "Only urns that are LIKE this pattern: `%` is any text, `_` one character",
     },
   }),
-  response: valueSchema({ type: "integer" }),
   reads: "entities",
-  errors: [{ code: "malformed", when: "`aspect` is missing" }],
   async handle(request, { catalog }) {
     const { aspect, urnLike } = request.body as { aspect: string; urnLike?: string };
     return valueResponse(await catalog.countAspect(aspect, urnLike));
@@ -148,7 +111,6 @@ const getAspect: Endpoint = {
   kind: "get",
   path: "/aspects/{urn}",
   name: "getAspect",
-  summary: "Read one aspect in one version",
   parameters: [
     { name: "urn", in: "path", type: "string", required: true, about: "The entity" },
     query.string("aspect", "Name of a versioned aspect", { required: true }),
@@ -158,20 +120,8 @@ const getAspect: Endpoint = {
     ),
     ...asOfParameters,
   ],
-  response: complete({
-    version: { type: "integer" },
-    aspect: { type: "object", description: "`{<aspect record>: {…}}`" },
-  }),
   missing: true,
   reads: "entities",
-  errors: [
-    {
-      code: "malformed",
-      when: "`aspect` is missing, `version` is not an integer, or the urn does not parse",
-    },
-    { code: "not_found", when: "the entity has no such aspect, or the aspect no such version" },
-    ...asOfErrors,
-  ],
   handle(request, { catalog }) {
     const { aspect, version = 0 } = request.parameters as { aspect: string; version?: number };
     return catalog.getAspect(request.key, aspect, version);

@@ -1,10 +1,16 @@
 /** Autocompletion, browsing of folders, and the folders of an entity. */
 import type { SearchFlags } from "../../../catalog/catalog.ts";
 import type { Filter } from "../../../core/query/filter.ts";
-import { complete, type Endpoint, objectWith, valueSchema } from "../../schemas/endpoint.ts";
+import {
+  actionOf,
+  complete,
+  type Endpoint,
+  objectWith,
+  valueResponse,
+} from "../../schemas/endpoint.ts";
 import * as schemas from "../../schemas/schemas.ts";
 import * as search from "../../schemas/search-schemas.ts";
-import { type SearchBody, searchErrors, searchRequestOf } from "./search.ts";
+import { type SearchBody, searchRequestOf } from "./search.ts";
 
 interface Narrowed {
   readonly entity: string;
@@ -13,13 +19,8 @@ interface Narrowed {
 }
 
 const autocomplete: Endpoint = {
-  method: "POST",
-  kind: "action",
-  path: "/entities",
+  ...actionOf("/entities"),
   name: "autocomplete",
-  summary: "Complete a search term",
-  about:
-    "Entities that have all the words, the last one perhaps only begun, in the fields that the model marks for it; best first. `suggestions` are the texts by which they were found, each once; the best entity of each is among `entities`.",
   body: objectWith(["entity", "query", "limit"], {
     entity: search.entityType,
     query: { type: "string", description: "Text that was typed so far" },
@@ -32,18 +33,7 @@ const autocomplete: Endpoint = {
     limit: { type: "integer", description: "Maximum number of suggestions: 1,000 at most" },
     searchFlags: search.searchFlags,
   }),
-  response: valueSchema(
-    complete({
-      query: { type: "string", description: "The requested query" },
-      suggestions: { type: "array", items: { type: "string" } },
-      entities: {
-        type: "array",
-        items: complete({ urn: schemas.urn }),
-      },
-    }),
-  ),
   reads: "search",
-  errors: searchErrors,
   async handle({ body }, { catalog }) {
     const { searchFlags: flags, ...request } = body as Narrowed & {
       readonly query: string;
@@ -54,18 +44,13 @@ const autocomplete: Endpoint = {
     const { suggestions, entities, position } = await catalog.autocomplete({ ...request, flags });
     const found = entities.map((urn) => ({ urn }));
     const value = { query: request.query, suggestions, entities: found };
-    return { json: JSON.stringify({ value }), position };
+    return valueResponse(value, position);
   },
 };
 
 const browse: Endpoint = {
-  method: "POST",
-  kind: "action",
-  path: "/entities",
+  ...actionOf("/entities"),
   name: "browse",
-  summary: "Browse the folders of browsePaths",
-  about:
-    "The folders in a folder, then the entities that lie in it; a page may have both. Counts are of entities in a folder and below.",
   body: objectWith(["entity", "path", "start", "limit"], {
     entity: search.entityType,
     path: { type: "string", description: 'The folder: `/prod/postgres`; the root is ""' },
@@ -74,40 +59,7 @@ const browse: Endpoint = {
     limit: { type: "integer", description: "Maximum number of folders and entities" },
     searchFlags: search.searchFlags,
   }),
-  response: valueSchema(
-    objectWith(
-      ["from", "pageSize", "numEntities", "numGroups", "numElements", "groups", "metadata"],
-      {
-        from: { type: "integer" },
-        pageSize: { type: "integer" },
-        numGroups: { type: "integer", description: "Number of folders" },
-        numEntities: { type: "integer", description: "Number of entities directly in the folder" },
-        numElements: { type: "integer", description: "Sum of the two" },
-        groups: { type: "array", items: { type: "object" } },
-        metadata: {
-          type: "object",
-          properties: {
-            path: { type: "string" },
-            totalNumEntities: {
-              type: "integer",
-              description: "Number of entities in folders below it",
-            },
-            groups: {
-              type: "array",
-              items: { type: "object" },
-              description: "The same as `count`",
-            },
-          },
-        },
-        entities: {
-          type: "array",
-          items: { type: "object", properties: { name: schemas.urn, urn: schemas.urn } },
-        },
-      },
-    ),
-  ),
   reads: "search",
-  errors: searchErrors,
   async handle({ body }, { catalog }) {
     const { searchFlags: flags, ...request } = body as Narrowed & {
       readonly path: string;
@@ -126,18 +78,13 @@ const browse: Endpoint = {
       metadata: { path, totalNumEntities, groups: page.groups },
       entities: page.entities.map((urn) => ({ name: urn, urn })),
     };
-    return { json: JSON.stringify({ value }), position };
+    return valueResponse(value, position);
   },
 };
 
 const browseV2: Endpoint = {
-  method: "POST",
-  kind: "action",
-  path: "/entities",
+  ...actionOf("/entities"),
   name: "browseV2",
-  summary: "Browse the folders of browsePathsV2",
-  about:
-    "The subfolders of a folder, with the entity of each that is one. To find the entities in a folder, search with its path as a filter on `browsePathV2`.",
   body: objectWith(["path", "start", "count"], {
     entity: search.entityType,
     entities: search.entityTypes,
@@ -152,25 +99,7 @@ const browseV2: Endpoint = {
     start: search.start,
     count: search.count,
   }),
-  response: valueSchema(
-    complete({
-      start: { type: "integer" },
-      count: { type: "integer" },
-      total: { type: "integer", description: "Number of folders" },
-      groups: {
-        type: "array",
-        items: objectWith(["name", "count", "hasSubGroups"], {
-          name: { type: "string" },
-          count: { type: "integer" },
-          hasSubGroups: { type: "boolean" },
-          entity: schemas.urn,
-        }),
-      },
-      metadata: { type: "object" },
-    }),
-  ),
   reads: "search",
-  errors: searchErrors,
   async handle({ body }, { catalog }) {
     const { path, start, count } = body as SearchBody & { readonly path: string | string[] };
     const joined = typeof path === "string" ? path : path.map((id) => `␟${id}`).join("");
@@ -178,26 +107,18 @@ const browseV2: Endpoint = {
     const page = await catalog.browseV2({ ...request, path: joined, start, count });
     const { path: shownPath, totalNumEntities, position, ...rest } = page;
     const value = { ...rest, metadata: { path: shownPath, totalNumEntities } };
-    return { json: JSON.stringify({ value }), position };
+    return valueResponse(value, position);
   },
 };
 
 const getBrowsePaths: Endpoint = {
-  method: "POST",
-  kind: "action",
-  path: "/entities",
+  ...actionOf("/entities"),
   name: "getBrowsePaths",
-  summary: "List the folders of an entity",
   body: complete({ urn: schemas.urn }),
-  response: valueSchema({ type: "array", items: { type: "string" } }),
   reads: "entities",
-  errors: [
-    { code: "malformed", when: "the urn is missing or does not parse" },
-    { code: "not_found", when: "the entity type is unknown" },
-  ],
   async handle({ body }, { catalog }) {
     const { urn } = body as { readonly urn: string };
-    return { json: JSON.stringify({ value: await catalog.getBrowsePaths(urn) }) };
+    return valueResponse(await catalog.getBrowsePaths(urn));
   },
 };
 

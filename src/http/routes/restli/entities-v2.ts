@@ -1,10 +1,9 @@
 /** /entitiesV2: entities with the latest values of their aspects, each in its envelope. */
 import type { KeyOptions } from "../../../catalog/catalog.ts";
-import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
+import { asOfParameters } from "../../request/as-of-parameters.ts";
 import { namesIn } from "../../request/parameters.ts";
 import type { ApiRequest, Endpoint, Parameter, Resource } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
-import * as schemas from "../../schemas/schemas.ts";
 
 export const entitiesV2Resource: Resource = {
   name: "entitiesV2",
@@ -39,22 +38,13 @@ const getEntity: Endpoint = {
   kind: "get",
   path: "/entitiesV2/{urn}",
   name: "getEntity",
-  summary: "Read an entity",
-  about:
-    "An entity that does not exist has its key aspect alone; `exists` returns whether it does.",
   parameters: [
     { name: "urn", in: "path", type: "string", required: true, about: "The entity" },
     aspects,
     alwaysIncludeKeyAspect,
     ...asOfParameters,
   ],
-  response: schemas.entity,
   reads: "entities",
-  errors: [
-    { code: "malformed", when: "the urn does not parse" },
-    { code: "not_found", when: "the entity type is unknown" },
-    ...asOfErrors,
-  ],
   handle(request, { catalog }) {
     return catalog.getEntity(request.key, ...shownOf(request.parameters));
   },
@@ -65,16 +55,13 @@ const getEntities: Endpoint = {
   kind: "batch_get",
   path: "/entitiesV2",
   name: "getEntities",
-  summary: "Read several entities",
   parameters: [
     query.strings("ids", "`List(<urn>,<urn>)`", { required: true }),
     aspects,
     alwaysIncludeKeyAspect,
     ...asOfParameters,
   ],
-  response: schemas.batchOf(schemas.entity),
   reads: "entities",
-  errors: [{ code: "malformed", when: "a urn does not parse" }, ...asOfErrors],
   handle(request, { catalog }) {
     const { ids } = request.parameters as { ids: readonly string[] };
     return catalog.getEntities(ids, ...shownOf(request.parameters));

@@ -10,7 +10,6 @@ import { entityTypeOf } from "../../../core/urn.ts";
 import { namesIn } from "../../request/parameters.ts";
 import type { Endpoint, Resource } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
-import * as schemas from "../../schemas/schemas.ts";
 
 export const entitiesVersionedResource: Resource = {
   name: "entitiesVersionedV2",
@@ -41,9 +40,6 @@ export const entityVersionedRoutes: readonly Endpoint[] = [
     kind: "batch_get",
     path: "/entitiesVersionedV2",
     name: "getVersionedEntities",
-    summary: "Read several entities with named versions of their aspects",
-    about:
-      "Aspects that the stamp does not name are the latest, and 0 is the latest. A version that is not there is left out. Results are called as they were asked for.",
     parameters: [
       query.strings(
         "ids",
@@ -56,22 +52,7 @@ export const entityVersionedRoutes: readonly Endpoint[] = [
         "Only these aspects, and the key. All versioned aspects when absent",
       ),
     ],
-    response: schemas.batchOf(schemas.entity),
     reads: "entities",
-    errors: [
-      {
-        code: "malformed",
-        when: "an id is not a urn with a version stamp, a urn does not parse, or is of another type",
-      },
-      {
-        code: "not_found",
-        when: "the entity type is unknown, or has no aspect that a stamp names",
-      },
-      {
-        code: "too_large",
-        when: `there are more than ${idsMax} ids, or the response is too large`,
-      },
-    ],
     async handle({ parameters }, { catalog }) {
       const { ids, entityType, aspects } = parameters as {
         ids: readonly string[];

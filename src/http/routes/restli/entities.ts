@@ -1,22 +1,21 @@
 /** /entities: snapshots in the older form; existence, counts and deletion of entities. */
 import { proposalsMax, type SnapshotProposal } from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
-import { asOfErrors, asOfParameters } from "../../request/as-of-parameters.ts";
+import { asOfParameters } from "../../request/as-of-parameters.ts";
 import { openSystemMetadata } from "../../request/body/system-metadata.ts";
 import { namesIn } from "../../request/parameters.ts";
 import {
   type ApiResponse,
+  actionOf,
   complete,
   type Endpoint,
   objectWith,
   type Resource,
   type Schema,
   valueResponse,
-  valueSchema,
 } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
-import { writeErrors } from "./write-errors.ts";
 
 export const entitiesResource: Resource = {
   name: "entities",
@@ -29,41 +28,20 @@ const listCountMax = 10_000;
 
 /** Maximum number of urns or types of one request. */
 const namesMax = 10_000;
-const tooMany = { code: "too_large", when: `there are more than ${namesMax}` } as const;
-
 const aspects = query.strings(
   "aspects",
   "Only these aspects: `List(ownership,status)`. All when absent",
 );
 
-const snapshotSchema: Schema = complete({
-  value: {
-    type: "object",
-    description: "`{<snapshot record>: {urn, aspects: [{<aspect record>: {…}}, …]}}`",
-  },
-});
-
-const readErrors = [
-  { code: "malformed", when: "a urn does not parse" },
-  { code: "not_found", when: "the entity type is unknown, or has no snapshot" },
-  ...asOfErrors,
-] as const;
-
 const ingest: Endpoint = {
-  method: "POST",
-  kind: "action",
-  path: "/entities",
+  ...actionOf("/entities"),
   name: "ingest",
-  summary: "Write an entity's aspects as a snapshot",
-  about: "All aspects of the snapshot are written at once, or none.",
-  deprecated: "Use `POST /aspects?action=ingestProposal`.",
   body: objectWith(["entity"], {
     entity: schemas.snapshotEntity,
     systemMetadata: schemas.systemMetadata,
   }),
   prepare: openSystemMetadata,
   writes: true,
-  errors: writeErrors,
   proposals: ({ body }, expand) => expand(snapshotOf(body)),
   handle: async (apiRequest, { catalog }) =>
     written(
@@ -74,13 +52,8 @@ const ingest: Endpoint = {
 };
 
 const batchIngest: Endpoint = {
-  method: "POST",
-  kind: "action",
-  path: "/entities",
+  ...actionOf("/entities"),
   name: "batchIngest",
-  summary: "Write many entities as snapshots",
-  about: `Writes all snapshots or none. The error names the index of a rejected snapshot. At most ${proposalsMax} aspects in total.`,
-  deprecated: "Use `POST /aspects?action=ingestProposalBatch`.",
   body: objectWith(["entities"], {
     entities: { type: "array", items: schemas.snapshotEntity, maxItems: proposalsMax },
     systemMetadata: {
@@ -92,10 +65,6 @@ const batchIngest: Endpoint = {
   }),
   prepare: openSystemMetadata,
   writes: true,
-  errors: [
-    ...writeErrors,
-    { code: "mismatched", when: "system metadata is given for more or fewer entities" },
-  ],
   proposals: ({ body }, expand) => expand(snapshotsOf(body)),
   handle: async (apiRequest, { catalog }) =>
     written(
@@ -138,16 +107,11 @@ const includeSoftDelete: Schema = {
 };
 
 const exists: Endpoint = {
-  method: "POST",
-  kind: "action",
-  path: "/entities",
+  ...actionOf("/entities"),
   name: "exists",
-  summary: "Check whether an entity exists",
   parameters: asOfParameters,
   body: objectWith(["urn"], { urn: schemas.urn, includeSoftDelete }),
-  response: valueSchema({ type: "boolean" }),
   reads: "entities",
-  errors: [{ code: "malformed", when: "the urn is missing or does not parse" }, ...asOfErrors],
   async handle(apiRequest, { catalog }) {
     const { urn, includeSoftDelete = true } = apiRequest.body as {
       urn: string;
@@ -158,11 +122,8 @@ const exists: Endpoint = {
 };
 
 const filterExistingUrns: Endpoint = {
-  method: "POST",
-  kind: "action",
-  path: "/entities",
+  ...actionOf("/entities"),
   name: "filterExistingUrns",
-  summary: "Check which of several entities exist",
   parameters: asOfParameters,
   body: complete({
     request: objectWith(["urns"], {
@@ -170,9 +131,7 @@ const filterExistingUrns: Endpoint = {
       includeSoftDelete,
     }),
   }),
-  response: valueSchema({ type: "array", items: schemas.urn }),
   reads: "entities",
-  errors: [{ code: "malformed", when: "a urn does not parse" }, tooMany, ...asOfErrors],
   async handle(apiRequest, { catalog }) {
     const { request } = apiRequest.body as {
       request: { urns: readonly string[]; includeSoftDelete?: boolean };
@@ -183,12 +142,8 @@ const filterExistingUrns: Endpoint = {
 };
 
 const listUrns: Endpoint = {
-  method: "POST",
-  kind: "action",
-  path: "/entities",
+  ...actionOf("/entities"),
   name: "listUrns",
-  summary: "List the entities of a type",
-  about: "Sorted by urn.",
   body: complete({
     entity: { type: "string", description: "Type of the entities" },
     start: { type: "integer", minimum: 0, description: "Number of entities to skip" },
@@ -198,12 +153,7 @@ const listUrns: Endpoint = {
       description: `How many to list; at most ${listCountMax}`,
     },
   }),
-  response: valueSchema(schemas.urnPage("Number of urns on this page")),
   reads: "entities",
-  errors: [
-    { code: "malformed", when: "a parameter is missing, or `start` or `count` is negative" },
-    { code: "invalid", when: "the entity type is unknown" },
-  ],
   async handle(apiRequest, { catalog }) {
     const { entity, start, count } = apiRequest.body as {
       entity: string;
@@ -219,15 +169,10 @@ const listUrns: Endpoint = {
 };
 
 const getTotalEntityCount: Endpoint = {
-  method: "POST",
-  kind: "action",
-  path: "/entities",
+  ...actionOf("/entities"),
   name: "getTotalEntityCount",
-  summary: "Count the entities of a type",
   body: complete({ entity: { type: "string", description: "Type of the entities" } }),
-  response: valueSchema({ type: "integer" }),
   reads: "entities",
-  errors: [{ code: "invalid", when: "the entity type is unknown" }],
   async handle(apiRequest, { catalog }) {
     const { entity } = apiRequest.body as { entity: string };
     const counts = await catalog.countEntities([entity]);
@@ -236,11 +181,8 @@ const getTotalEntityCount: Endpoint = {
 };
 
 const batchGetTotalEntityCount: Endpoint = {
-  method: "POST",
-  kind: "action",
-  path: "/entities",
+  ...actionOf("/entities"),
   name: "batchGetTotalEntityCount",
-  summary: "Count the entities of several types",
   body: complete({
     entities: {
       type: "array",
@@ -249,9 +191,7 @@ const batchGetTotalEntityCount: Endpoint = {
       description: "Entity types",
     },
   }),
-  response: valueSchema({ type: "object", additionalProperties: { type: "integer" } }),
   reads: "entities",
-  errors: [{ code: "invalid", when: "an entity type is unknown" }, tooMany],
   async handle(apiRequest, { catalog }) {
     const { entities } = apiRequest.body as { entities: readonly string[] };
     return valueResponse(await catalog.countEntities(entities));
@@ -263,17 +203,12 @@ const getSnapshot: Endpoint = {
   kind: "get",
   path: "/entities/{urn}",
   name: "getSnapshot",
-  summary: "Read an entity as a snapshot",
-  about: "An entity that does not exist has only its key aspect.",
-  deprecated: "Use `GET /entitiesV2/{urn}`.",
   parameters: [
     { name: "urn", in: "path", type: "string", required: true, about: "The entity" },
     aspects,
     ...asOfParameters,
   ],
-  response: snapshotSchema,
   reads: "entities",
-  errors: readErrors,
   handle: (apiRequest, { catalog }) =>
     catalog.getSnapshot(apiRequest.key, wanted(apiRequest.parameters)),
 };
@@ -283,16 +218,12 @@ const getSnapshots: Endpoint = {
   kind: "batch_get",
   path: "/entities",
   name: "getSnapshots",
-  summary: "Read several entities as snapshots",
-  deprecated: "Use `GET /entitiesV2?ids=…`.",
   parameters: [
     query.strings("ids", "`List(<urn>,<urn>)`", { required: true }),
     aspects,
     ...asOfParameters,
   ],
-  response: schemas.batchOf(snapshotSchema),
   reads: "entities",
-  errors: readErrors,
   handle(apiRequest, { catalog }) {
     const { ids } = apiRequest.parameters as { ids: readonly string[] };
     return catalog.getSnapshots(ids, wanted(apiRequest.parameters));

@@ -1,6 +1,12 @@
 /** /platform: platform events of clients. */
 import type { PlatformEvent } from "../../../catalog/catalog.ts";
-import { complete, type Endpoint, objectWith, type Resource } from "../../schemas/endpoint.ts";
+import {
+  actionOf,
+  complete,
+  type Endpoint,
+  objectWith,
+  type Resource,
+} from "../../schemas/endpoint.ts";
 
 export const platformResource: Resource = {
   name: "platform",
@@ -15,13 +21,8 @@ interface Produced {
 }
 
 const producePlatformEvent: Endpoint = {
-  method: "POST",
-  kind: "action",
-  path: "/platform",
+  ...actionOf("/platform"),
   name: "producePlatformEvent",
-  summary: "Send an event to the subscribers of PlatformEvent_v1",
-  about:
-    "Answers when the event is in the log; subscribers get it from there, in Kafka and from `/openapi/v1/events/poll`. No entity changes. With token authentication it needs the privilege Produce Platform Event.",
   body: objectWith(["name", "event"], {
     name: { type: "string", description: "Name of the event, 1 to 255 characters" },
     key: { type: "string", description: "Key of the message in Kafka; the name when absent" },
@@ -40,19 +41,6 @@ const producePlatformEvent: Endpoint = {
     }),
   }),
   writes: true,
-  errors: [
-    {
-      code: "malformed",
-      when: "the body is not JSON, or a parameter is missing or of the wrong type",
-    },
-    { code: "forbidden", when: "the caller lacks the privilege Produce Platform Event" },
-    {
-      code: "invalid",
-      when: "a name, the key or the content type is empty or too long, the time is negative, or the payload is not JSON",
-    },
-    { code: "too_large", when: "the payload or the body is larger than allowed" },
-    { code: "unavailable", when: "the log cannot be written now; try again later" },
-  ],
   async handle(request, { catalog }) {
     const { name, key = name, event } = request.body as Produced;
     const { header, payload } = event;

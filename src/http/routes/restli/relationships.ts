@@ -3,13 +3,12 @@ import type { Catalog } from "../../../catalog/catalog.ts";
 import { namesIn } from "../../request/parameters.ts";
 import {
   type ApiResponse,
-  complete,
+  actionOf,
   type Endpoint,
   objectWith,
   type Parameter,
   type Resource,
   valueResponse,
-  valueSchema,
 } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
@@ -36,22 +35,11 @@ const start: Parameter = query.long("start", "Number of relationships to skip. 0
 const count = (standard: number): Parameter =>
   query.long("count", `At most so many, and never more than 10,000. ${standard} when absent`);
 
-const readErrors = [
-  {
-    code: "malformed",
-    when: "a parameter is missing or of the wrong type, `start` or `count` is negative, or the urn does not parse",
-  },
-  { code: "unavailable", when: "the graph view did not reach the last acknowledged write in time" },
-] as const;
-
 const getRelationships: Endpoint = {
   method: "GET",
   kind: "get",
   path: "/relationships",
   name: "getRelationships",
-  summary: "Read the neighbours of an entity",
-  about:
-    "Each neighbour once per type, types in the requested order, then in the order of the writes; later edges come last, so that pages fit together. `entities` are the same neighbours as urns alone. Soft-deleted entities are included, and so are urns without an entity.",
   parameters: [
     urn,
     direction,
@@ -63,15 +51,7 @@ const getRelationships: Endpoint = {
     start,
     count(100),
   ],
-  response: complete({
-    start: { type: "integer" },
-    count: { type: "integer", description: "Number of items in this response" },
-    total: { type: "integer", description: "Total number of items" },
-    relationships: { type: "array", items: schemas.relationship },
-    entities: { type: "array", items: schemas.urn },
-  }),
   reads: "relationships",
-  errors: readErrors,
   handle({ parameters }, { catalog }) {
     const query = parameters as Query & { types: readonly string[] };
     const page = catalog.listRelationships({ ...query, types: namesIn(query.types) });
@@ -111,12 +91,8 @@ const deleteRelationships: Endpoint = {
   kind: "delete",
   path: "/relationships",
   name: "deleteRelationships",
-  summary: "Remove the edges of an entity from the graph",
-  about:
-    "Deletes every edge from and to the entity; a record of the log keeps them deleted when the graph is rebuilt. The aspects that state them are unchanged: a new value of one states its edges again. To end a single relationship, change its aspect.",
   parameters: [urn],
   writes: true,
-  errors: [{ code: "malformed", when: "`urn` is missing or does not parse" }],
   async handle({ parameters, caller }, { catalog }) {
     const { position } = await catalog.forgetRelationships(String(parameters.urn), caller);
     return { position };
@@ -124,13 +100,8 @@ const deleteRelationships: Endpoint = {
 };
 
 const getLineage: Endpoint = {
-  method: "POST",
-  kind: "action",
-  path: "/relationships",
+  ...actionOf("/relationships"),
   name: "getLineage",
-  summary: "Read the upstream or downstream entities of an entity",
-  about:
-    "Nearest first, each entity once, by a shortest path. A walk ends after 1,000 hops, 100,000 entities, 250,000 edges or 5 seconds, and then says `partial`.",
   body: objectWith(["urn", "direction"], {
     urn: schemas.urn,
     direction: {
@@ -147,20 +118,7 @@ const getLineage: Endpoint = {
     },
     ...schemas.lineageTimes,
   }),
-  response: valueSchema(
-    complete({
-      start: { type: "integer" },
-      count: { type: "integer", description: "The requested number of relationships" },
-      total: { type: "integer", description: "Number of entities that were found" },
-      partial: {
-        type: "boolean",
-        description: "The traversal reached a limit, so there may be more entities",
-      },
-      relationships: { type: "array", items: schemas.lineageRelationship },
-    }),
-  ),
   reads: "relationships",
-  errors: readErrors,
   async handle({ body }, { catalog }) {
     return valueResponse(await catalog.getLineage(body as Query & { maxHops?: number }));
   },
@@ -172,8 +130,6 @@ const getRelatedEntities: Endpoint = {
   kind: "page",
   path: "/openapi/relationships/v1",
   name: "getRelatedEntities",
-  summary: "Read the neighbours of an entity, with the entities that the edges go through",
-  about: "As `GET /relationships`. Beyond the end `count` is 0.",
   parameters: [
     urn,
     direction,
@@ -185,21 +141,7 @@ const getRelatedEntities: Endpoint = {
     start,
     count(200),
   ],
-  response: complete({
-    start: { type: "integer" },
-    count: { type: "integer", description: "Number of items in this response" },
-    total: { type: "integer", description: "Total number of items" },
-    entities: {
-      type: "array",
-      items: objectWith(["relationshipType", "urn"], {
-        relationshipType: { type: "string" },
-        urn: schemas.urn,
-        via: schemas.urn,
-      }),
-    },
-  }),
   reads: "relationships",
-  errors: readErrors,
   async handle({ parameters }, { catalog }) {
     const { relationshipTypes, ...query } = parameters as Query & {
       relationshipTypes: readonly string[];

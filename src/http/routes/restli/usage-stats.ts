@@ -1,12 +1,12 @@
 /** /usageStats: usage of datasets in buckets of time, in the form that older clients know. */
 import { proposalsMax } from "../../../catalog/catalog.ts";
 import {
+  actionOf,
   complete,
   type Endpoint,
   objectWith,
   type Resource,
   valueResponse,
-  valueSchema,
 } from "../../schemas/endpoint.ts";
 import {
   startOfUsageRange,
@@ -15,7 +15,6 @@ import {
   usageRanges,
 } from "../../schemas/legacy-usage.ts";
 import * as schemas from "../../schemas/schemas.ts";
-import { writeErrors } from "./write-errors.ts";
 
 export const usageStatsResource: Resource = {
   name: "usageStats",
@@ -24,18 +23,12 @@ export const usageStatsResource: Resource = {
 };
 
 const batchIngest: Endpoint = {
-  method: "POST",
-  kind: "action",
-  path: "/usageStats",
+  ...actionOf("/usageStats"),
   name: "batchIngest",
-  summary: "Write usage buckets",
-  about:
-    "Each bucket becomes an event of datasetUsageStatistics. All buckets are written, or none.",
   body: complete({
     buckets: { type: "array", items: schemas.usageAggregation, maxItems: proposalsMax },
   }),
   writes: true,
-  errors: writeErrors,
   proposals: ({ body }) => usageProposals((body as { buckets: readonly UsageBucket[] }).buckets),
   async handle(request, { catalog }) {
     const { buckets } = (request.body ?? {}) as { buckets: readonly UsageBucket[] };
@@ -45,19 +38,9 @@ const batchIngest: Endpoint = {
   },
 };
 
-const queryErrors = [
-  {
-    code: "malformed",
-    when: "a parameter is missing or of the wrong type, the time zone is unknown, or the urn does not parse",
-  },
-] as const;
-
 const query: Endpoint = {
-  method: "POST",
-  kind: "action",
-  path: "/usageStats",
+  ...actionOf("/usageStats"),
   name: "query",
-  summary: "Read usage between two times",
   body: objectWith(["resource", "duration"], {
     resource: schemas.urn,
     duration: schemas.windowDuration,
@@ -74,9 +57,7 @@ const query: Endpoint = {
         "A time zone of the IANA database. Buckets keep the length with which they were written",
     },
   }),
-  response: valueSchema(schemas.usageResult),
   reads: "timeseries",
-  errors: queryErrors,
   async handle(request, { catalog }) {
     return valueResponse(
       await catalog.queryUsage(request.body as { resource: string; duration: string }),
@@ -85,11 +66,8 @@ const query: Endpoint = {
 };
 
 const queryRange: Endpoint = {
-  method: "POST",
-  kind: "action",
-  path: "/usageStats",
+  ...actionOf("/usageStats"),
   name: "queryRange",
-  summary: "Read recent usage",
   body: objectWith(["resource", "duration", "rangeFromEnd"], {
     resource: schemas.urn,
     duration: schemas.windowDuration,
@@ -108,9 +86,7 @@ const queryRange: Endpoint = {
         "A time zone of the IANA database. Buckets keep the length with which they were written",
     },
   }),
-  response: valueSchema(schemas.usageResult),
   reads: "timeseries",
-  errors: queryErrors,
   async handle(request, { catalog, now }) {
     const { resource, duration, rangeFromEnd, startTime, timeZone } = request.body as {
       resource: string;

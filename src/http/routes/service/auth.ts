@@ -9,9 +9,7 @@ import type {
   ApiResponse,
   BodySchema,
   Endpoint,
-  ErrorCase,
   Parameter,
-  Schema,
 } from "../../schemas/endpoint.ts";
 
 const sourceHeader = "X-DataHubLoginSource";
@@ -41,9 +39,6 @@ const parameters: readonly Parameter[] = [
   },
 ];
 
-const malformed: ErrorCase = { code: "malformed", when: "the body is not JSON, or lacks a member" };
-const limited: ErrorCase = { code: "rate_limited", when: "too many attempts have failed" };
-
 const texts = (
   required: Readonly<Record<string, string>>,
   optional: Readonly<Record<string, string>> = {},
@@ -58,11 +53,6 @@ const texts = (
   ),
 });
 
-const responseOf = (properties: Readonly<Record<string, Schema>>): Schema => ({
-  type: "object",
-  properties,
-});
-
 const common = { method: "POST", kind: "page", access: "system", errorForm: "openapi" } as const;
 
 export function authRoutes(signIn: SignIn): readonly Endpoint[] {
@@ -71,13 +61,8 @@ export function authRoutes(signIn: SignIn): readonly Endpoint[] {
       ...common,
       path: "/auth/generateSessionTokenForUser",
       name: "generateSessionTokenForUser",
-      summary: "Begin a session for a user who has signed in",
-      about:
-        "The token is an access token that is valid for a day. It ends when it is revoked, or when its user is suspended or deleted. With status 403, `loginDenialReason` is HARD_DELETED, SOFT_DELETED, SUSPENDED or NOT_PROVISIONED.",
       parameters,
       body: texts({ userId: "Name of the user: the last part of the urn" }),
-      response: responseOf({ accessToken: { type: "string" } }),
-      errors: [malformed, { code: "forbidden", when: "the user may not sign in" }],
       async handle(request) {
         const { userId } = request.body as { readonly userId: string };
         const begun = await signIn.beginSession(loginOf(request, userId));
@@ -90,16 +75,8 @@ export function authRoutes(signIn: SignIn): readonly Endpoint[] {
       ...common,
       path: "/auth/verifyNativeUserCredentials",
       name: "verifyNativeUserCredentials",
-      summary: "Check the password of a user",
-      about:
-        "Ten failed attempts for a user, or fifty from an address, are rejected for up to ten minutes.",
       parameters,
       body: texts({ userUrn: "The user", password: "The password" }),
-      response: responseOf({
-        doesPasswordMatch: { type: "boolean" },
-        loginDenialReason: { type: "string" },
-      }),
-      errors: [malformed, limited],
       async handle(request) {
         const { userUrn, password } = request.body as Record<"userUrn" | "password", string>;
         const login = { ...loginOf(request, userUrn), password };
@@ -114,12 +91,10 @@ export function authRoutes(signIn: SignIn): readonly Endpoint[] {
       ...common,
       path: "/auth/track",
       name: "trackUsage",
-      summary: "Accept a usage event of DataHub's web application; nothing is stored",
       body: {
         type: "object",
         properties: { type: { type: "string", description: "Type of the event" } },
       },
-      errors: [],
       handle: () => ({}),
     },
   ];
@@ -129,8 +104,6 @@ const signUpRoute = (signIn: SignIn): Endpoint => ({
   ...common,
   path: "/auth/signUp",
   name: "signUp",
-  summary: "Create a user with a password, with an invite token",
-  about: "The user gets the role of the invite. An invite is valid for one user and seven days.",
   writes: true,
   parameters,
   body: texts(
@@ -143,12 +116,6 @@ const signUpRoute = (signIn: SignIn): Endpoint => ({
     },
     { title: "Job title" },
   ),
-  response: responseOf({ isNativeUserCreated: { type: "boolean" } }),
-  errors: [
-    malformed,
-    { code: "invalid", when: "the invite token is not valid, or the password is too short" },
-    { code: "conflict", when: "the user exists" },
-  ],
   async handle(request) {
     const { userUrn, title, ...rest } = request.body as SignUpBody;
     const user = { ...rest, urn: userUrn, title: title ?? undefined };
@@ -170,20 +137,12 @@ const resetRoute = (signIn: SignIn): Endpoint => ({
   ...common,
   path: "/auth/resetNativeUserCredentials",
   name: "resetNativeUserCredentials",
-  summary: "Set a new password, with a reset token",
-  about:
-    "A reset token is valid once and for a day. The sessions of the user end. A suspended user cannot reset the password.",
   parameters,
   body: texts({
     userUrn: "The user",
     password: "Password of at least 8 characters",
     resetToken: "Token of the GraphQL field createNativeUserResetToken",
   }),
-  response: responseOf({ areNativeUserCredentialsReset: { type: "boolean" } }),
-  errors: [
-    malformed,
-    { code: "invalid", when: "the reset token is not valid, or the password is too short" },
-  ],
   async handle({ body }) {
     const { userUrn, password, resetToken } = body as Record<string, string>;
     await signIn.resetPassword(userUrn ?? "", password ?? "", resetToken ?? "");
@@ -195,16 +154,7 @@ const ssoRoute = (signIn: SignIn): Endpoint => ({
   ...common,
   path: "/auth/getSsoSettings",
   name: "getSsoSettings",
-  summary: "The stored settings of single sign-on, with the secret of the client",
   body: { type: "object", properties: {} },
-  response: responseOf({
-    baseUrl: { type: "string" },
-    oidcEnabled: { type: "boolean" },
-    clientId: { type: "string" },
-    clientSecret: { type: "string" },
-    discoveryUri: { type: "string" },
-  }),
-  errors: [{ code: "not_found", when: "no settings are stored, which is usual" }],
   missing: true,
   async handle() {
     const settings = await signIn.ssoSettings();

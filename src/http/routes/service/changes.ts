@@ -4,14 +4,8 @@ import { CatalogError } from "../../../core/errors.ts";
 import { type Position, position, START } from "../../../core/position.ts";
 import { changeText, eventStream, jsonLines, type StreamForm } from "../../response/change-text.ts";
 import { feedTexts } from "../../response/feed-texts.ts";
-import {
-  complete,
-  type Endpoint,
-  type ErrorCase,
-  type StreamedBody,
-} from "../../schemas/endpoint.ts";
+import type { Endpoint, StreamedBody } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
-import * as schemas from "../../schemas/schemas.ts";
 
 interface Parameters {
   readonly after?: number;
@@ -27,21 +21,12 @@ interface Parameters {
 
 const path = "/changes";
 
-/** Error of every endpoint that reads the log in order. */
-export const unreadable: ErrorCase = {
-  code: "unreadable",
-  when: "the next record of the log is damaged, or of a later release; all records before it were returned",
-};
-
 const getChanges: Endpoint = {
   method: "GET",
   kind: "page",
   group: "changes",
   path,
   name: "getChanges",
-  summary: "Follow the changes of the log, or read a page of them",
-  about:
-    "With `Accept: text/event-stream` (or `application/x-ndjson`, one JSON object per line) the response is a stream: changes are sent as they happen, each with its position, and a heartbeat every 15 seconds. A client that reconnects with the last position, as browsers do, neither misses nor repeats a change. Otherwise the response is a page: continue with its `position` as `after`, or as `before` where the newest come first. A change is a MetadataChangeLog, with values as JSON; writes that only confirm a value are omitted. A stream ends after an hour at the latest, and with the service; also before a record that cannot be read, with an event `fault` (a line with `code` and `message`).",
   parameters: [
     query.long(
       "after",
@@ -70,26 +55,6 @@ const getChanges: Endpoint = {
       type: "string",
       about: "The last position that the stream sent; takes precedence over `after` and `from`",
     },
-  ],
-  response: complete({
-    changes: { type: "array", items: schemas.change },
-    position: { type: "integer", description: "Position up to which the log was scanned" },
-    end: {
-      type: "boolean",
-      description:
-        "True if there are no later changes at present; newest first: no earlier changes",
-    },
-  }),
-  errors: [
-    { code: "malformed", when: "a parameter has the wrong type, or a urn does not parse" },
-    { code: "not_found", when: "a urn is of a type that the model does not have" },
-    {
-      code: "invalid",
-      when: "the log does not have the position yet, or an entity type or aspect is unknown",
-    },
-    { code: "rate_limited", when: "the maximum number of streams is open" },
-    { code: "unavailable", when: "previous values are not available yet" },
-    unreadable,
   ],
   async handle({ parameters, accept }, { catalog }) {
     const asked = parameters as Parameters;

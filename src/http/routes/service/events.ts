@@ -6,9 +6,8 @@ import type { EventTexts } from "../../../feed/event-texts.ts";
 import { topics } from "../../../feed/topic-names.ts";
 import { dayMs } from "../../../lib/calendar.ts";
 import { atLeast } from "../../request/parameters.ts";
-import { complete, type Endpoint } from "../../schemas/endpoint.ts";
+import type { Endpoint } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
-import { unreadable } from "./changes.ts";
 
 export interface EventsOptions {
   readonly texts: EventTexts;
@@ -39,9 +38,6 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
     group: "changes",
     path: "/openapi/v1/events/poll",
     name: "pollEvents",
-    summary: "Poll events of a topic without Kafka",
-    about:
-      "The records of DataHub's topics, in Avro's JSON encoding; `/changes` has a simpler form. Continue with the `offsetId` of the response: it is a position of the log, so that no event is missed or repeated. `PlatformEvent_v1` has the meaning of changes for people (`entityChangeEvent`) and changed edges (`relationshipChangeEvent`); one change may be several of these. It also has the events of `/platform?action=producePlatformEvent`. With token authentication, `PlatformEvent_v1` needs the privilege Get Platform Events, the other topics Get Metadata Change Log Events.",
     parameters: [
       query.string("topic", "Topic of the events", { required: true, values: Object.keys(kinds) }),
       query.string(
@@ -60,27 +56,6 @@ export const eventsRoutes = ({ texts }: EventsOptions): readonly Endpoint[] => [
         "lookbackWindowDays",
         "Without an offset: number of days before now at which to start",
       ),
-    ],
-    response: complete({
-      offsetId: { type: "string", description: "Offset of the next request" },
-      count: { type: "integer", description: "Number of events in this response" },
-      events: {
-        type: "array",
-        items: complete({
-          contentType: { type: "string" },
-          value: { type: "string", description: "The record, as JSON text" },
-        }),
-      },
-    }),
-    errors: [
-      {
-        code: "malformed",
-        when: "the topic is missing or unknown, or a parameter is negative or of the wrong type",
-      },
-      { code: "forbidden", when: "the caller lacks the privilege for the topic" },
-      { code: "invalid", when: "the log does not have the offset" },
-      { code: "unavailable", when: "previous values are not available yet" },
-      unreadable,
     ],
     async handle({ parameters, signal, caller }, { catalog, now }) {
       const asked = parameters as Query;

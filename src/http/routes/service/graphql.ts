@@ -18,9 +18,6 @@ export const graphqlRoutes = ({ server, explorer }: GraphqlOptions): readonly En
     kind: "page",
     path,
     name: "graphql",
-    summary: "GraphQL: entities, searches, labels, access tokens",
-    about:
-      "Entities by urn, searches and lineage; tags, terms, owners, domains and descriptions of entities; ingestion sources; results of assertions; access tokens. Introspection returns the schema. Also at /api/v2/graphql and /graphql. Errors of fields are in `errors`, with status 200.",
     body: objectWith(["query"], {
       query: {
         type: "string",
@@ -36,21 +33,6 @@ export const graphqlRoutes = ({ server, explorer }: GraphqlOptions): readonly En
     conditional: true,
     changes: (body) => String((body as GraphqlBody).query).includes("mutation"),
     reads: ["entities", "timeseries", "relationships", "search"],
-    response: {
-      type: "object",
-      properties: {
-        data: { type: ["object", "null"] },
-        errors: { type: "array", items: { type: "object" } },
-        extensions: { type: "object" },
-      },
-    },
-    errors: [
-      {
-        code: "malformed",
-        when: "the body is not a GraphQL request, the query is too large, or a mutation has an Idempotency-Key or conditions",
-      },
-      { code: "too_large", when: "the body has more than 1 MiB" },
-    ],
     async handle({ body, caller, conditions }) {
       const { query, variables, operationName } = body as GraphqlBody;
       const request: GraphqlRequest = {
@@ -77,10 +59,7 @@ const explorerRow = (explorer: ApiResponse): Endpoint => ({
   kind: "page",
   path,
   name: "getGraphqlExplorer",
-  summary: "GraphiQL, a page for queries",
   open: true,
-  response: { type: "string" },
   responseType: "text/html",
-  errors: [],
   handle: () => explorer,
 });

@@ -10,9 +10,6 @@ export const mcpRoutes = (mcp: McpEndpoint): readonly Endpoint[] => [
     kind: "page",
     path: "/mcp",
     name: "mcp",
-    summary: "Model Context Protocol: the catalog as tools of language models",
-    about:
-      "The streamable HTTP transport of the protocol, without sessions: a JSON-RPC message is answered with a JSON object, a notification with 202. `tools/list` lists the tools; without `--mcp-writes on` all of them only read. GET and DELETE are not supported (405).",
     parameters: [
       {
         name: "MCP-Protocol-Version",
@@ -32,16 +29,6 @@ export const mcpRoutes = (mcp: McpEndpoint): readonly Endpoint[] => [
     bodyBytesMax,
     changes: (body) => mcp.writes && (body as McpMessage).method === "tools/call",
     reads: ["entities", "timeseries", "relationships", "search"],
-    response: objectWith(["jsonrpc"], {
-      jsonrpc: { enum: ["2.0"] },
-      id: { type: ["string", "integer", "null"] },
-      result: { type: "object" },
-      error: { type: "object" },
-    }),
-    errors: [
-      { code: "malformed", when: "the body is not a JSON-RPC message" },
-      { code: "too_large", when: "the body has more than 1 MiB" },
-    ],
     async handle({ body, parameters, caller }, { catalog }) {
       const protocolVersion = parameters["MCP-Protocol-Version"] as string | undefined;
       const { actor } = caller;

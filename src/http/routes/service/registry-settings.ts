@@ -1,21 +1,14 @@
 /** /schema-registry/api: levels of compatibility, and what clients ask beside schemas and subjects. */
 import type { SchemaRegistry } from "../../../feed/schema-registry.ts";
 import { REGISTRY, REGISTRY_MEDIA_TYPE } from "../../response/schema-registry-format.ts";
-import type {
-  ApiRequest,
-  ApiResponse,
-  Endpoint,
-  ErrorCase,
-  Parameter,
-  Schema,
-} from "../../schemas/endpoint.ts";
+import type { ApiRequest, ApiResponse, Endpoint, Parameter } from "../../schemas/endpoint.ts";
 
 /** A schema is at most a part of it: in JSON text in JSON it grows. */
 const bodyBytesMax = 2 ** 20;
 
 /** A row that answers with the JSON of what its handler gives. */
 export const registryRow = (
-  row: Pick<Endpoint, "name" | "path" | "summary"> & Partial<Endpoint>,
+  row: Pick<Endpoint, "name" | "path"> & Partial<Endpoint>,
   handle: (request: ApiRequest) => Promise<unknown> | unknown,
 ): Endpoint => ({
   method: "GET",
@@ -24,7 +17,6 @@ export const registryRow = (
   errorForm: "registry",
   open: true,
   responseType: REGISTRY_MEDIA_TYPE,
-  errors: [],
   ...(row.body !== undefined && { bodyBytesMax }),
   ...row,
   handle: async (request): Promise<ApiResponse> => ({
@@ -38,24 +30,6 @@ export const subject: Parameter = {
   type: "string",
   about: "Name of the subject, such as `<topic>-value`",
 };
-
-/** Errors of endpoints that write. */
-export const closed: readonly ErrorCase[] = [
-  {
-    code: "unauthenticated",
-    when: "the schema or level is new, the service requires tokens, and the request has none",
-  },
-  {
-    code: "forbidden",
-    when: "the schema or level is new, and the user lacks the privilege Manage Schema Registry",
-  },
-];
-
-const level: Schema = {
-  type: "object",
-  properties: { compatibilityLevel: { type: "string" }, compatibility: { type: "string" } },
-};
-const mode: Schema = { type: "object", properties: { mode: { type: "string" } } };
 
 const levelBody = {
   type: "object",
@@ -79,8 +53,6 @@ export const registrySettings = (registry: SchemaRegistry): readonly Endpoint[] 
           name: `getCompatibility${of}`,
           path: at("config"),
           parameters,
-          summary: "Read the effective level of compatibility",
-          response: level,
         },
         async ({ path }) => ({ compatibilityLevel: await registry.compatibility(path.subject) }),
       ),
@@ -90,19 +62,8 @@ export const registrySettings = (registry: SchemaRegistry): readonly Endpoint[] 
           name: `setCompatibility${of}`,
           path: at("config"),
           parameters,
-          summary: "Set it",
-          about:
-            "Subjects of the service's own topics always have the level FULL_TRANSITIVE, whatever is set.",
           open: false,
           body: levelBody,
-          response: level,
-          errors: [
-            {
-              code: "invalid",
-              when: "the level does not exist, or the subject is one of the service's own (42203)",
-            },
-            ...closed,
-          ],
         },
         async ({ path, body, caller }) => {
           const { compatibility } = body as { readonly compatibility: string };
@@ -120,8 +81,6 @@ export const registrySettings = (registry: SchemaRegistry): readonly Endpoint[] 
           name: `getMode${of}`,
           path: at("mode"),
           parameters,
-          summary: "Read the mode of the registry",
-          response: mode,
         },
         () => ({ mode: "READWRITE" }),
       ),
@@ -131,13 +90,10 @@ export const registrySettings = (registry: SchemaRegistry): readonly Endpoint[] 
     {
       name: "getAssociations",
       path: `${REGISTRY}/associations/resources/{namespace}/{name}`,
-      summary: "List the subjects that were assigned to a topic by hand: none",
-      about: "Clients derive the subject from the topic.",
       parameters: [
         { name: "namespace", in: "path", type: "string", about: "Name of the cluster" },
         { name: "name", in: "path", type: "string", about: "Name of the topic" },
       ],
-      response: { type: "array" },
     },
     () => [],
   ),

@@ -6,17 +6,9 @@
 import type { RegisteredSchema, SchemaRegistry } from "../../../feed/schema-registry.ts";
 import { appendAll } from "../../../lib/lists.ts";
 import { REGISTRY } from "../../response/schema-registry-format.ts";
-import {
-  type ApiRequest,
-  complete,
-  type Endpoint,
-  type ErrorCase,
-  objectWith,
-  type Parameter,
-  type Schema,
-} from "../../schemas/endpoint.ts";
+import type { ApiRequest, Endpoint, Parameter } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
-import { closed, registrySettings, registryRow as row, subject } from "./registry-settings.ts";
+import { registrySettings, registryRow as row, subject } from "./registry-settings.ts";
 
 export interface SchemaRegistryOptions {
   readonly registry: SchemaRegistry;
@@ -30,17 +22,6 @@ const version: Parameter = {
 };
 const prefixed: Parameter = query.string("subjectPrefix", "Only subjects with this prefix");
 const id: Parameter = { name: "id", in: "path", type: "string", about: "Id of a schema" };
-
-const versioned: Schema = objectWith(["subject", "version", "id", "schema"], {
-  subject: { type: "string" },
-  version: { type: "integer" },
-  id: { type: "integer", description: "Id of the schema, which messages contain" },
-  schema: { type: "string", description: "The schema as JSON text" },
-  schemaType: { type: "string" },
-});
-const integers: Schema = { type: "array", items: { type: "integer" } };
-const strings: Schema = { type: "array", items: { type: "string" } };
-const judgement: Schema = complete({ is_compatible: { type: "boolean" }, messages: strings });
 
 const schemaBody = {
   type: "object",
@@ -56,12 +37,6 @@ const schemaBody = {
   },
 } as const;
 
-const missing: ErrorCase = {
-  code: "not_found",
-  when: "there is no such subject (40401), version (40402) or schema (40403)",
-};
-const noSchema: ErrorCase = { code: "malformed", when: "the body has no schema" };
-const badSchema: ErrorCase = { code: "invalid", when: "the schema is not an Avro schema (42201)" };
 const ofSubject = `${REGISTRY}/subjects/{subject}`;
 
 export function schemaRegistryRoutes({ registry }: SchemaRegistryOptions): readonly Endpoint[] {
@@ -70,8 +45,6 @@ export function schemaRegistryRoutes({ registry }: SchemaRegistryOptions): reado
       {
         name: "getRegistry",
         path: REGISTRY,
-        summary: "Check whether there is a registry",
-        response: { type: "object" },
       },
       () => ({}),
     ),
@@ -86,12 +59,10 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
     {
       name: "getSchemas",
       path: `${REGISTRY}/schemas`,
-      summary: "List all versions of all subjects",
       parameters: [
         prefixed,
         query.boolean("latestOnly", "Only the latest version of each subject"),
       ],
-      response: { type: "array", items: versioned },
     },
     async ({ parameters }) => {
       const found: object[] = [];
@@ -109,8 +80,6 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
     {
       name: "getSchemaTypes",
       path: `${REGISTRY}/schemas/types`,
-      summary: "List the types of schemas",
-      response: strings,
     },
     () => ["AVRO"],
   ),
@@ -118,11 +87,7 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
     {
       name: "getSchema",
       path: `${REGISTRY}/schemas/ids/{id}`,
-      summary: "Read a schema by its id",
-      about: "An id belongs to one schema for ever.",
       parameters: [id],
-      response: { type: "object", required: ["schema"], properties: versioned.properties },
-      errors: [missing],
     },
     async (request) => ({ schema: await schemaOf(registry, request), schemaType: "AVRO" }),
   ),
@@ -130,10 +95,7 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
     {
       name: "getSchemaText",
       path: `${REGISTRY}/schemas/ids/{id}/schema`,
-      summary: "Read the text of a schema by its id",
       parameters: [id],
-      response: { type: "object" },
-      errors: [missing],
     },
     async (request) => JSON.parse(await schemaOf(registry, request)),
   ),
@@ -141,10 +103,7 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
     {
       name: "getSubjectsOfSchema",
       path: `${REGISTRY}/schemas/ids/{id}/subjects`,
-      summary: "List the subjects of a schema",
       parameters: [id],
-      response: strings,
-      errors: [missing],
     },
     async (request) => [...new Set((await usesOf(registry, request)).map((use) => use.subject))],
   ),
@@ -152,10 +111,7 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
     {
       name: "getVersionsOfSchema",
       path: `${REGISTRY}/schemas/ids/{id}/versions`,
-      summary: "List the subjects and versions of a schema",
       parameters: [id],
-      response: { type: "array", items: { type: "object" } },
-      errors: [missing],
     },
     (request) => usesOf(registry, request),
   ),
@@ -166,9 +122,7 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
     {
       name: "getSubjects",
       path: `${REGISTRY}/subjects`,
-      summary: "List the subjects",
       parameters: [prefixed],
-      response: strings,
     },
     ({ parameters }) => subjectsLike(registry, parameters),
   ),
@@ -176,10 +130,7 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
     {
       name: "getVersions",
       path: `${ofSubject}/versions`,
-      summary: "List the versions of a subject",
       parameters: [subject],
-      response: integers,
-      errors: [missing],
     },
     async ({ path }) => (await registry.versions(path.subject ?? "")).map((one) => one.version),
   ),
@@ -187,10 +138,7 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
     {
       name: "getVersion",
       path: `${ofSubject}/versions/{version}`,
-      summary: "One of them",
       parameters: [subject, version],
-      response: versioned,
-      errors: [missing, { code: "invalid", when: "the version is not valid (42202)" }],
     },
     async (request) => shown(await versionOf(registry, request)),
   ),
@@ -198,10 +146,7 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
     {
       name: "getVersionText",
       path: `${ofSubject}/versions/{version}/schema`,
-      summary: "Read the text of a version's schema",
       parameters: [subject, version],
-      response: { type: "object" },
-      errors: [missing],
     },
     async (request) => JSON.parse((await versionOf(registry, request)).schema),
   ),
@@ -211,19 +156,8 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       name: "registerSchema",
       path: `${ofSubject}/versions`,
       closedToNew: true,
-      summary: "Register a schema under a subject",
-      about:
-        "A schema that the subject already has is returned without a token. A new one becomes the next version, if it is compatible and the user has the privilege Manage Schema Registry; the same schema has the same id under every subject. Subjects of the service's own topics accept only schemas that are compatible in both directions with the service's own (FULL_TRANSITIVE).",
       parameters: [subject],
       body: schemaBody,
-      response: { type: "object", required: ["id"], properties: versioned.properties },
-      errors: [
-        noSchema,
-        badSchema,
-        { code: "conflict", when: "the level of the subject does not allow it (409)" },
-        ...closed,
-        { code: "too_large", when: "the body, or all schemas together, have too many bytes" },
-      ],
     },
     async (request) => {
       const found = await registry.register(
@@ -239,11 +173,8 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       method: "POST",
       name: "lookUpSchema",
       path: ofSubject,
-      summary: "Look up the version of a schema in a subject",
       parameters: [subject],
       body: schemaBody,
-      response: versioned,
-      errors: [noSchema, missing, badSchema],
     },
     async (request) => shown(await registry.lookUp(request.path.subject ?? "", textOf(request))),
   ),
@@ -252,11 +183,8 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       method: "POST",
       name: "checkSchema",
       path: `${REGISTRY}/compatibility/subjects/{subject}/versions/{version}`,
-      summary: "Check whether a schema is compatible with a version of a subject",
       parameters: [subject, version],
       body: schemaBody,
-      response: judgement,
-      errors: [noSchema, missing, badSchema],
     },
     (request) => judged(registry, request),
   ),
@@ -265,11 +193,8 @@ const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       method: "POST",
       name: "checkSchemaBesideAll",
       path: `${REGISTRY}/compatibility/subjects/{subject}/versions`,
-      summary: "Check whether a schema is compatible with a subject",
       parameters: [subject],
       body: schemaBody,
-      response: judgement,
-      errors: [noSchema, badSchema],
     },
     (request) => judged(registry, request),
   ),

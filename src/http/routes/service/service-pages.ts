@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { CatalogError } from "../../../core/errors.ts";
 import { spokenVersion } from "../../../feed/topic-names.ts";
 import type { ServiceStatus } from "../../../jobs/operations.ts";
-import { type ApiResponse, type Endpoint, objectWith } from "../../schemas/endpoint.ts";
+import type { ApiResponse, Endpoint } from "../../schemas/endpoint.ts";
 
 export interface ServicePagesOptions {
   /** The service's own version. */
@@ -27,25 +27,7 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       open: true,
       path: "/config",
       name: "getConfig",
-      summary: "Configuration that clients read first",
-      about: "Needs no authentication.",
-      response: objectWith(["noCode", "versions", "datahub", "annals"], {
-        models: { type: "object" },
-        noCode: { enum: ["true"] },
-        retention: { enum: ["true"] },
-        statefulIngestionCapable: { type: "boolean" },
-        patchCapable: { type: "boolean" },
-        supportsImpactAnalysis: { type: "boolean" },
-        datasetUrnNameCasing: { type: "boolean" },
-        timeZone: { type: "string" },
-        versions: { type: "object" },
-        telemetry: { type: "object" },
-        managedIngestion: { type: "object" },
-        datahub: { type: "object" },
-        annals: { type: "object", properties: { version: { type: "string" } } },
-      }),
       exampleResponse: JSON.parse(config),
-      errors: [],
       handle: () => ({ json: config }),
     },
     {
@@ -54,13 +36,6 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       open: true,
       path: "/health",
       name: "getHealth",
-      summary: "Check whether reads and writes work",
-      about:
-        "For load balancers and readiness probes. The response is empty, or names views that work and need attention: those that differed from the log at their last verification, or were built with another model.",
-      response: { type: "object", properties: { views: { type: "object" } } },
-      errors: [
-        { code: "unavailable", when: "the log or a view does not work; the message names it" },
-      ],
       async handle(_, { catalog, operations }) {
         const { ok, logError, views } = await catalog.health();
         if (!ok) throw unhealthy(logError, views);
@@ -75,9 +50,6 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       open: true,
       path: "/health/live",
       name: "getLiveness",
-      summary: "Check whether the process answers",
-      response: { type: "object" },
-      errors: [],
       handle: () => ({ json: "{}" }),
     },
     {
@@ -86,11 +58,6 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       open: true,
       path: "/health/ready",
       name: "getReadiness",
-      summary: "Check whether every view makes progress",
-      about:
-        "A view that is behind and catches up is ready; one that has stood still for 15 seconds, behind where the log was then, is not.",
-      response: { type: "object" },
-      errors: [{ code: "unavailable", when: "a view makes no progress; the message names it" }],
       handle(_, { operations }) {
         const stalled = operations.stalledViews();
         if (stalled.length > 0) throw notReady(stalled);
@@ -102,12 +69,7 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       kind: "page",
       path: "/metrics",
       name: "getMetrics",
-      summary: "Metrics for Prometheus",
-      about:
-        "Position, lag, rate and size of the log and of each view, jobs, the latencies of requests by route, and the state of the process. docs/operations.md lists every name.",
-      response: { type: "string" },
       responseType: "text/plain; version=0.0.4",
-      errors: [],
       handle: async (_, { metrics }) => ({ text: await metrics() }),
     },
     {
@@ -116,9 +78,6 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       open: true,
       path: "/openapi.json",
       name: "getOpenApi",
-      summary: "OpenAPI 3.1 document of this API",
-      response: { type: "object" },
-      errors: [],
       handle: () => options.openApi(),
     },
     {
@@ -127,10 +86,7 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       open: true,
       path: "/restli/docs",
       name: "getDocumentation",
-      summary: "This page",
-      response: { type: "string" },
       responseType: "text/html",
-      errors: [],
       handle: (request) => options.docs(request.host),
     },
   ];
