@@ -34,6 +34,7 @@ for (const name of readdirSync(dist, { recursive: true, encoding: "utf8" })) {
 
 const copied = [
   ["src/annals.mjs", "src/annals.mjs"],
+  ["src/graphql/explorer.html", "src/graphql/explorer.html"],
   ["src/graphql/schema", "src/graphql/schema"],
   ["src/http/docs", "src/http/docs"],
   ["src/cli/commands/completion", "src/cli/commands/completion"],

@@ -1,6 +1,6 @@
 /** Why fields of the schema are always empty: `Type.field` or a whole type, its value, and the reason. */
 
-import { featureFlags } from "../../../src/graphql/queries/settings/feature-flags.ts";
+import featureFlags from "../../../src/graphql/schema/feature-flags.json" with { type: "json" };
 
 type Row = readonly [field: string, value: string, reason: string];
 
@@ -83,9 +83,9 @@ export const emptyFields: readonly Row[] = [
 ];
 
 /** The flags of features that the service does not have. */
-export const offFlags: readonly string[] = Object.keys(featureFlags)
-  .filter((name) => featureFlags[name] === false)
-  .map((name) => `FeatureFlagsConfig.${name}`);
+export const offFlags: readonly string[] = Object.entries(featureFlags)
+  .filter(([, on]) => !on)
+  .map(([name]) => `FeatureFlagsConfig.${name}`);
 
 /** Fields that only other tests give a value, and the test. */
 export const seenElsewhere: ReadonlyMap<string, string> = new Map([

@@ -1,7 +1,7 @@
 /** The features and the appearance that clients read at their start; the same for every caller. */
 import type { Viewer } from "../../context.ts";
 import { memberAt } from "../../mapping/mapping.ts";
-import { featureFlags } from "./feature-flags.ts";
+import featureFlags from "../../schema/feature-flags.json" with { type: "json" };
 import { globalSettings } from "./global-settings.ts";
 import { policiesConfig } from "./policy-privileges.ts";
 
@@ -43,6 +43,7 @@ export async function appConfig(_: never, viewer: Viewer) {
     homePageConfig: { firstInPersonalSidebar: "YOUR_ASSETS" },
     chromeExtensionConfig: { enabled: true, lineageEnabled: true },
     semanticSearchConfig: { enabled: false, enabledEntities: [] },
+    // Of DataHub's web application: true for the features that this service has.
     featureFlags,
   };
 }
