@@ -209,6 +209,10 @@ type ExpandSnapshots = (snapshots: readonly SnapshotProposal[]) => readonly Prop
 export const actionOf = <const Path extends string>(path: Path) =>
   ({ method: "POST", kind: "action", path }) as const;
 
+export const text = (description: string): Schema => ({ type: "string", description });
+export const integer = (description: string): Schema => ({ type: "integer", description });
+export const flag = (description: string): Schema => ({ type: "boolean", description });
+
 /** An object with these members; the required ones are named. */
 export const objectWith = (
   required: readonly string[],

@@ -1,5 +1,5 @@
 /** Schemas of requests to the OpenAPI endpoints and of their responses. */
-import { type ListSchema, objectWith, type Parameter, type Schema } from "./endpoint.ts";
+import { type ListSchema, objectWith, type Parameter, type Schema, text } from "./endpoint.ts";
 import { query } from "./query-parameters.ts";
 import * as schemas from "./schemas.ts";
 
@@ -118,9 +118,6 @@ export const includeSoftDelete: Parameter = query.boolean(
 /** A page of a scroll through `result`s. */
 export const scrolled = (result: Schema): Schema =>
   objectWith(["results"], {
-    scrollId: {
-      type: "string",
-      description: "Scroll id of the next page; absent on the last page",
-    },
+    scrollId: text("Scroll id of the next page; absent on the last page"),
     results: { type: "array", items: result },
   });

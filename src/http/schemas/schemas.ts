@@ -3,22 +3,16 @@
  * refers to them by name.
  */
 import { conditions } from "../docs/docs-filters.ts";
-import { complete, objectWith, type Schema } from "./endpoint.ts";
+import { complete, integer, objectWith, type Schema, text } from "./endpoint.ts";
 
-const string = (description: string): Schema => ({ type: "string", description });
-const millis = (description: string): Schema => ({
-  type: "integer",
-  description: `${description}, in epoch milliseconds`,
-});
+const millis = (description: string): Schema => integer(`${description}, in epoch milliseconds`);
 const strings: Schema = { type: "array", items: { type: "string" } };
 const texts: Schema = { type: "object", additionalProperties: { type: "string" } };
 
 /** A urn in any namespace. */
-export const urn: Schema = {
-  type: "string",
-  description:
-    "`urn:li:<entityType>:<id>`, or with a key of several parts `urn:li:<entityType>:(…,…)`",
-};
+export const urn: Schema = text(
+  "`urn:li:<entityType>:<id>`, or with a key of several parts `urn:li:<entityType>:(…,…)`",
+);
 
 export const auditStamp: Schema = objectWith(
   ["time", "actor"],
@@ -32,14 +26,14 @@ export const systemMetadata: Schema = {
     "Origin of the metadata. JSON text is accepted for clients that cannot nest objects.",
   properties: {
     lastObserved: millis("When it was last seen at its source"),
-    runId: string("The ingestion run that wrote it"),
-    lastRunId: string("The run that wrote the previous value"),
-    pipelineName: string("The pipeline of that run"),
-    registryName: string("The model registry that its client used"),
-    registryVersion: string("The version of that registry"),
+    runId: text("The ingestion run that wrote it"),
+    lastRunId: text("The run that wrote the previous value"),
+    pipelineName: text("The pipeline of that run"),
+    registryName: text("The model registry that its client used"),
+    registryVersion: text("The version of that registry"),
     properties: { ...texts, description: "Further properties that the client sent" },
-    version: string("Number of the value; set by the service"),
-    schemaVersion: { type: "integer", description: "Version of the aspect's schema" },
+    version: text("Number of the value; set by the service"),
+    schemaVersion: integer("Version of the aspect's schema"),
     aspectCreated: auditStamp,
     aspectModified: auditStamp,
   },
@@ -48,10 +42,8 @@ export const systemMetadata: Schema = {
 const genericAspect: Schema = objectWith(
   ["value"],
   {
-    value: string(
-      "The aspect, serialised. Of a PATCH: a JSON Patch, or `{patch, arrayPrimaryKeys}`",
-    ),
-    contentType: string("`application/json`; of a PATCH `application/json-patch+json`"),
+    value: text("The aspect, serialised. Of a PATCH: a JSON Patch, or `{patch, arrayPrimaryKeys}`"),
+    contentType: text("`application/json`; of a PATCH `application/json-patch+json`"),
   },
   "An aspect as JSON text.",
 );
@@ -69,7 +61,7 @@ const changeTypes = [
 export const proposal: Schema = objectWith(
   ["entityType", "changeType"],
   {
-    entityType: string("Type of the entity, as its urn says: `dataset`"),
+    entityType: text("Type of the entity, as its urn says: `dataset`"),
     entityUrn: { ...urn, description: "Urn of the entity; optional when entityKeyAspect is set" },
     entityKeyAspect: genericAspect,
     changeType: {
@@ -78,7 +70,7 @@ export const proposal: Schema = objectWith(
       description:
         "UPSERT and UPDATE write; CREATE only where there is none; CREATE_ENTITY only where the entity is new; RESTATE writes again; PATCH changes parts; DELETE removes the aspect, of a key aspect the entity",
     },
-    aspectName: string("`ownership`, `datasetProperties`, …"),
+    aspectName: text("`ownership`, `datasetProperties`, …"),
     aspect: genericAspect,
     systemMetadata,
     headers: {
@@ -119,7 +111,7 @@ const enveloped: Schema = objectWith(
   {
     name: { type: "string" },
     type: { enum: ["VERSIONED"] },
-    version: { type: "integer", description: "0: the latest" },
+    version: integer("0: the latest"),
     value: { type: "object" },
     created: auditStamp,
     systemMetadata,
@@ -142,7 +134,7 @@ export const criterion: Schema = objectWith(
     field: { type: "string" },
     value: { type: "string" },
     values: strings,
-    condition: string(`One of ${Object.keys(conditions).join(", ")}; EQUAL when absent`),
+    condition: text(`One of ${Object.keys(conditions).join(", ")}; EQUAL when absent`),
     negated: { type: "boolean" },
   },
   "A condition on one field.",
@@ -204,7 +196,7 @@ export const usageAggregation: Schema = complete(
 );
 
 export const relationship: Schema = complete(
-  { type: string("Its name in the model"), entity: urn },
+  { type: text("Its name in the model"), entity: urn },
   "An edge, seen from one of its ends.",
 );
 
@@ -218,16 +210,12 @@ export const batchOf = (one: Schema): Schema =>
 
 /** The edges that lineage follows. */
 export const lineageTimes = {
-  startTimeMillis: {
-    type: "integer",
-    description:
-      "Only follow edges that were created or changed since then; 0 is the same as absent",
-  },
-  endTimeMillis: {
-    type: "integer",
-    description:
-      "Only follow edges that were created or changed until then; 0 is the same as absent",
-  },
+  startTimeMillis: integer(
+    "Only follow edges that were created or changed since then; 0 is the same as absent",
+  ),
+  endTimeMillis: integer(
+    "Only follow edges that were created or changed until then; 0 is the same as absent",
+  ),
 } as const;
 
 const jsonAspect: Schema = complete({ value: { type: "object" }, contentType: { type: "string" } });
@@ -235,15 +223,15 @@ const jsonAspect: Schema = complete({ value: { type: "object" }, contentType: { 
 export const change: Schema = objectWith(
   ["position", "entityType", "entityUrn", "changeType", "aspectName", "created"],
   {
-    position: { type: "integer", description: "Position in the log" },
-    entityType: string("Name of the entity type"),
+    position: integer("Position in the log"),
+    entityType: text("Name of the entity type"),
     entityUrn: urn,
     changeType: {
       enum: ["UPSERT", "DELETE"],
       description:
         "UPSERT: the aspect has a new value. DELETE: the aspect is deleted, with a key aspect the whole entity",
     },
-    aspectName: string("Name of the aspect"),
+    aspectName: text("Name of the aspect"),
     aspect: { ...jsonAspect, description: "The value; absent with DELETE" },
     systemMetadata: {
       type: "object",
@@ -275,12 +263,6 @@ export const namedSchemas: ReadonlyMap<Schema, string> = new Map([
 
 /** Members of bodies that choose events of a timeseries. */
 export const timeRange = {
-  startTimeMillis: {
-    type: "integer",
-    description: "Start of the time range, in epoch milliseconds",
-  },
-  endTimeMillis: {
-    type: "integer",
-    description: "End of the time range, in epoch milliseconds",
-  },
+  startTimeMillis: integer("Start of the time range, in epoch milliseconds"),
+  endTimeMillis: integer("End of the time range, in epoch milliseconds"),
 } as const;

@@ -1,10 +1,7 @@
 /** Schemas of searches; schemas.ts has all others. */
-import { complete, objectWith, type Schema } from "./endpoint.ts";
+import { complete, flag, integer, objectWith, type Schema, text } from "./endpoint.ts";
 import * as schemas from "./schemas.ts";
 
-const text = (description: string): Schema => ({ type: "string", description });
-const integer = (description: string): Schema => ({ type: "integer", description });
-const flag = (description: string): Schema => ({ type: "boolean", description });
 const listOf = (items: Schema): Schema => ({ type: "array", items });
 
 export const searchFlags: Schema = {

@@ -6,7 +6,7 @@ import { entityTypeOf } from "../../../core/urn.ts";
 import type { Operations } from "../../../jobs/operations.ts";
 import { dayMs } from "../../../lib/calendar.ts";
 import { ownValue } from "../../../lib/own-value.ts";
-import { complete, type Endpoint } from "../../schemas/endpoint.ts";
+import { complete, type Endpoint, text } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 
 const sizeMax = 1_000;
@@ -167,7 +167,7 @@ export const auditSearchRoutes: readonly Endpoint[] = [
     group: "OpenAPI",
     path: "/openapi/v1/tracking/track",
     name: "trackBrowserUsage",
-    body: complete({ type: { type: "string", description: "Type of the event" } }),
+    body: complete({ type: text("Type of the event") }),
     handle: () => ({}),
   },
 ];

@@ -1,7 +1,7 @@
 /** /openapi/openlineage: events of OpenLineage, single and in batches. */
 import { CatalogError } from "../../../core/errors.ts";
 import { createLazyAcceptEvent } from "../../../openlineage/lazy-accept-event.ts";
-import type { ApiResponse, BodySchema, Endpoint } from "../../schemas/endpoint.ts";
+import { type ApiResponse, type BodySchema, type Endpoint, text } from "../../schemas/endpoint.ts";
 
 const path = "/openapi/openlineage/api/v1/lineage";
 
@@ -9,10 +9,10 @@ const path = "/openapi/openlineage/api/v1/lineage";
 const batchMax = 1_000;
 
 const members: BodySchema["properties"] = {
-  eventTime: { type: "string", description: "Time of the event: an ISO-8601 instant" },
-  producer: { type: "string", description: "URI of the producer" },
-  schemaURL: { type: "string", description: "Accepted; the members decide the type of the event" },
-  eventType: { type: "string", description: "START, RUNNING, COMPLETE, ABORT, FAIL or OTHER" },
+  eventTime: text("Time of the event: an ISO-8601 instant"),
+  producer: text("URI of the producer"),
+  schemaURL: text("Accepted; the members decide the type of the event"),
+  eventType: text("START, RUNNING, COMPLETE, ABORT, FAIL or OTHER"),
   run: { description: "Run of a RunEvent: {runId, facets?}" },
   job: { description: "Job of a RunEvent or JobEvent: {namespace, name, facets?}" },
   dataset: { description: "Dataset of a DatasetEvent: {namespace, name, facets?}" },

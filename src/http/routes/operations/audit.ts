@@ -2,8 +2,8 @@
 import type { AuditOutcome } from "../../../auth/audit.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { position } from "../../../core/position.ts";
-import { type Endpoint, valueResponse } from "../../schemas/endpoint.ts";
-import { action, count, flag, text } from "./operation-forms.ts";
+import { type Endpoint, flag, text, valueResponse } from "../../schemas/endpoint.ts";
+import { action, count } from "./operation-forms.ts";
 
 const pageMax = 1_000;
 

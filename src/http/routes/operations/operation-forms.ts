@@ -10,8 +10,6 @@ export const action = {
   access: "operator",
 } as const;
 
-export const text = (description: string): Schema => ({ type: "string", description });
-export const flag = (description: string): Schema => ({ type: "boolean", description });
 export const count = (description: string, minimum = 0): Schema => ({
   type: "integer",
   minimum,

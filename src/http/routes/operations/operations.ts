@@ -13,12 +13,14 @@ import {
   type ApiResponse,
   complete,
   type Endpoint,
+  flag,
   objectWith,
   type Resource,
+  text,
   valueResponse,
 } from "../../schemas/endpoint.ts";
 import { urn } from "../../schemas/schemas.ts";
-import { action, count, flag, pageForm, text } from "./operation-forms.ts";
+import { action, count, pageForm } from "./operation-forms.ts";
 import { parkedRoutes } from "./parked.ts";
 import { rebuildViews } from "./rebuild.ts";
 import { scavengeLog } from "./scavenge.ts";

@@ -4,10 +4,11 @@ import {
   type ApiResponse,
   complete,
   type Endpoint,
+  text,
   valueResponse,
 } from "../../schemas/endpoint.ts";
 import { urn } from "../../schemas/schemas.ts";
-import { action, pageForm, text } from "./operation-forms.ts";
+import { action, pageForm } from "./operation-forms.ts";
 
 const viewName = text("`aspects`, `timeseries`, `graph` or `search`");
 const listParked: Endpoint = {

@@ -1,7 +1,7 @@
 /** The route that removes truncated values from the log. */
 import type { ScavengeRequest } from "../../../jobs/operations.ts";
-import { type Endpoint, valueResponse } from "../../schemas/endpoint.ts";
-import { action, flag } from "./operation-forms.ts";
+import { type Endpoint, flag, valueResponse } from "../../schemas/endpoint.ts";
+import { action } from "./operation-forms.ts";
 
 export const scavengeLog: Endpoint = {
   ...action,

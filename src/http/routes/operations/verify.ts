@@ -1,8 +1,8 @@
 /** Routes of comparing views with the log. */
 import type { DifferencesQuery, VerifyRequest } from "../../../jobs/operations.ts";
-import { type Endpoint, valueResponse } from "../../schemas/endpoint.ts";
+import { type Endpoint, flag, text, valueResponse } from "../../schemas/endpoint.ts";
 import { urn } from "../../schemas/schemas.ts";
-import { action, flag, pageForm, text } from "./operation-forms.ts";
+import { action, pageForm } from "./operation-forms.ts";
 
 const viewName = text("`aspects`, `timeseries`, `graph` or `search`");
 

@@ -7,8 +7,11 @@ import {
   type ApiResponse,
   actionOf,
   type Endpoint,
+  flag,
+  integer,
   objectWith,
   type Resource,
+  text,
   valueResponse,
 } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
@@ -71,17 +74,11 @@ const getTimeseriesAspectValues: Endpoint = {
   parameters: asOfParameters,
   body: objectWith(["urn", "entity", "aspect"], {
     urn: schemas.urn,
-    entity: { type: "string", description: "Type of the entity" },
-    aspect: { type: "string", description: "Name of the timeseries aspect" },
+    entity: text("Type of the entity"),
+    aspect: text("Name of the timeseries aspect"),
     ...schemas.timeRange,
-    limit: {
-      type: "integer",
-      description: "10,000 when absent or negative, which is the maximum",
-    },
-    latestValue: {
-      type: "boolean",
-      description: "Return only the latest value: the same as `limit` 1",
-    },
+    limit: integer("10,000 when absent or negative, which is the maximum"),
+    latestValue: flag("Return only the latest value: the same as `limit` 1"),
     filter: schemas.filter,
     sort: schemas.sort,
   }),
@@ -93,11 +90,8 @@ const getCount: Endpoint = {
   ...actionOf("/aspects"),
   name: "getCount",
   body: objectWith(["aspect"], {
-    aspect: { type: "string", description: "Name of the aspect" },
-    urnLike: {
-      type: "string",
-      description: "Only urns that are LIKE this pattern: `%` is any text, `_` one character",
-    },
+    aspect: text("Name of the aspect"),
+    urnLike: text("Only urns that are LIKE this pattern: `%` is any text, `_` one character"),
   }),
   reads: "entities",
   async handle(request, { catalog }) {

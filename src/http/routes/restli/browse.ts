@@ -5,7 +5,9 @@ import {
   actionOf,
   complete,
   type Endpoint,
+  integer,
   objectWith,
+  text,
   valueResponse,
 } from "../../schemas/endpoint.ts";
 import * as schemas from "../../schemas/schemas.ts";
@@ -23,14 +25,11 @@ const autocomplete: Endpoint = {
   name: "autocomplete",
   body: objectWith(["entity", "query", "limit"], {
     entity: search.entityType,
-    query: { type: "string", description: "Text that was typed so far" },
-    field: { type: "string", description: "Complete values of this field only" },
+    query: text("Text that was typed so far"),
+    field: text("Complete values of this field only"),
     filter: schemas.filter,
-    start: {
-      type: "integer",
-      description: "Number of suggesting entities to skip; 0 when absent",
-    },
-    limit: { type: "integer", description: "Maximum number of suggestions: 1,000 at most" },
+    start: integer("Number of suggesting entities to skip; 0 when absent"),
+    limit: integer("Maximum number of suggestions: 1,000 at most"),
     searchFlags: search.searchFlags,
   }),
   reads: "search",
@@ -53,10 +52,10 @@ const browse: Endpoint = {
   name: "browse",
   body: objectWith(["entity", "path", "start", "limit"], {
     entity: search.entityType,
-    path: { type: "string", description: 'The folder: `/prod/postgres`; the root is ""' },
+    path: text('The folder: `/prod/postgres`; the root is ""'),
     filter: schemas.filter,
     start: search.start,
-    limit: { type: "integer", description: "Maximum number of folders and entities" },
+    limit: integer("Maximum number of folders and entities"),
     searchFlags: search.searchFlags,
   }),
   reads: "search",

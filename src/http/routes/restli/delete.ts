@@ -3,7 +3,14 @@
  * with a model registry.
  */
 import { CatalogError } from "../../../core/errors.ts";
-import { actionOf, type Endpoint, objectWith, valueResponse } from "../../schemas/endpoint.ts";
+import {
+  actionOf,
+  type Endpoint,
+  flag,
+  objectWith,
+  text,
+  valueResponse,
+} from "../../schemas/endpoint.ts";
 import * as schemas from "../../schemas/schemas.ts";
 import { rolledBack } from "./runs.ts";
 
@@ -12,9 +19,9 @@ const deleteEntity: Endpoint = {
   name: "delete",
   body: objectWith(["urn"], {
     urn: schemas.urn,
-    aspectName: { type: "string", description: "Name of a timeseries aspect" },
+    aspectName: text("Name of a timeseries aspect"),
     ...schemas.timeRange,
-    dryRun: { type: "boolean", description: "Only count what would be deleted" },
+    dryRun: flag("Only count what would be deleted"),
   }),
   writes: true,
   async handle(apiRequest, { catalog }) {
@@ -29,7 +36,7 @@ const deleteReferences: Endpoint = {
   name: "deleteReferences",
   body: objectWith(["urn"], {
     urn: schemas.urn,
-    dryRun: { type: "boolean", description: "Only count the references" },
+    dryRun: flag("Only count the references"),
   }),
   writes: true,
   async handle(apiRequest, { catalog }) {
@@ -46,13 +53,11 @@ const deleteAll: Endpoint = {
   path: "/entities",
   name: "deleteAll",
   body: objectWith(["registryId"], {
-    registryId: { type: "string", description: "`<name>:<version>`" },
-    dryRun: { type: "boolean", description: "Only count the changes. False when absent" },
-    soft: {
-      type: "boolean",
-      description:
-        "Hide entities that came into being with it instead of deleting them. True when absent",
-    },
+    registryId: text("`<name>:<version>`"),
+    dryRun: flag("Only count the changes. False when absent"),
+    soft: flag(
+      "Hide entities that came into being with it instead of deleting them. True when absent",
+    ),
   }),
   writes: true,
   handle(apiRequest, context) {

@@ -9,9 +9,11 @@ import {
   actionOf,
   complete,
   type Endpoint,
+  flag,
   objectWith,
   type Resource,
   type Schema,
+  text,
   valueResponse,
 } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
@@ -101,10 +103,7 @@ function snapshotsOf(body: unknown): readonly SnapshotProposal[] {
   }));
 }
 
-const includeSoftDelete: Schema = {
-  type: "boolean",
-  description: "Include soft-deleted entities; true when absent",
-};
+const includeSoftDelete: Schema = flag("Include soft-deleted entities; true when absent");
 
 const exists: Endpoint = {
   ...actionOf("/entities"),
@@ -145,7 +144,7 @@ const listUrns: Endpoint = {
   ...actionOf("/entities"),
   name: "listUrns",
   body: complete({
-    entity: { type: "string", description: "Type of the entities" },
+    entity: text("Type of the entities"),
     start: { type: "integer", minimum: 0, description: "Number of entities to skip" },
     count: {
       type: "integer",
@@ -171,7 +170,7 @@ const listUrns: Endpoint = {
 const getTotalEntityCount: Endpoint = {
   ...actionOf("/entities"),
   name: "getTotalEntityCount",
-  body: complete({ entity: { type: "string", description: "Type of the entities" } }),
+  body: complete({ entity: text("Type of the entities") }),
   reads: "entities",
   async handle(apiRequest, { catalog }) {
     const { entity } = apiRequest.body as { entity: string };

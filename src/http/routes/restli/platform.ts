@@ -4,8 +4,10 @@ import {
   actionOf,
   complete,
   type Endpoint,
+  integer,
   objectWith,
   type Resource,
+  text,
 } from "../../schemas/endpoint.ts";
 
 export const platformResource: Resource = {
@@ -24,19 +26,16 @@ const producePlatformEvent: Endpoint = {
   ...actionOf("/platform"),
   name: "producePlatformEvent",
   body: objectWith(["name", "event"], {
-    name: { type: "string", description: "Name of the event, 1 to 255 characters" },
-    key: { type: "string", description: "Key of the message in Kafka; the name when absent" },
+    name: text("Name of the event, 1 to 255 characters"),
+    key: text("Key of the message in Kafka; the name when absent"),
     event: complete({
       header: complete({
-        timestampMillis: { type: "integer", description: "Epoch milliseconds" },
+        timestampMillis: integer("Epoch milliseconds"),
       }),
-      name: { type: "string", description: "Name in the record, mostly the same" },
+      name: text("Name in the record, mostly the same"),
       payload: complete({
-        value: { type: "string", description: "Text of at most 1,000,000 bytes" },
-        contentType: {
-          type: "string",
-          description: "application/json, for which the text is checked, or any other",
-        },
+        value: text("Text of at most 1,000,000 bytes"),
+        contentType: text("application/json, for which the text is checked, or any other"),
       }),
     }),
   }),

@@ -7,6 +7,7 @@ import {
   type ApiRequest,
   type ApiResponse,
   type Endpoint,
+  flag,
   objectWith,
   type Resource,
   type Schema,
@@ -27,7 +28,6 @@ const runId: Schema = {
   description: "Run id, as in `systemMetadata`",
 };
 const count = (description: string): Schema => ({ type: "integer", minimum: 0, description });
-const flag = (description: string): Schema => ({ type: "boolean", description });
 
 const listRuns: Endpoint = {
   ...action,

@@ -2,7 +2,13 @@
 import type { SearchFlags, SearchRequest, SortCriterion } from "../../../catalog/catalog.ts";
 import type { Filter } from "../../../core/query/filter.ts";
 import { searchResponse } from "../../response/search-responses.ts";
-import { actionOf, type Endpoint, objectWith, valueResponse } from "../../schemas/endpoint.ts";
+import {
+  actionOf,
+  type Endpoint,
+  flag,
+  objectWith,
+  valueResponse,
+} from "../../schemas/endpoint.ts";
 import * as search from "../../schemas/search-schemas.ts";
 
 /** As requests have it. */
@@ -46,10 +52,7 @@ const searchEntities: Endpoint = {
     ...search.searchMembers,
     start: search.start,
     count: search.count,
-    fulltext: {
-      type: "boolean",
-      description: "Accepted and ignored: there is one search algorithm",
-    },
+    fulltext: flag("Accepted and ignored: there is one search algorithm"),
   }),
   reads: "search",
   async handle({ body, wireForm }, { catalog }) {

@@ -4,8 +4,10 @@ import {
   actionOf,
   complete,
   type Endpoint,
+  integer,
   objectWith,
   type Resource,
+  text,
   valueResponse,
 } from "../../schemas/endpoint.ts";
 import {
@@ -44,18 +46,16 @@ const query: Endpoint = {
   body: objectWith(["resource", "duration"], {
     resource: schemas.urn,
     duration: schemas.windowDuration,
-    startTime: { type: "integer", description: "Start of the time range, in epoch milliseconds" },
-    endTime: { type: "integer", description: "End of the time range, in epoch milliseconds" },
+    startTime: integer("Start of the time range, in epoch milliseconds"),
+    endTime: integer("End of the time range, in epoch milliseconds"),
     maxBuckets: {
       type: "integer",
       minimum: 0,
       description: "Maximum number of buckets, the latest first",
     },
-    timeZone: {
-      type: "string",
-      description:
-        "A time zone of the IANA database. Buckets keep the length with which they were written",
-    },
+    timeZone: text(
+      "A time zone of the IANA database. Buckets keep the length with which they were written",
+    ),
   }),
   reads: "timeseries",
   async handle(request, { catalog }) {
@@ -76,15 +76,10 @@ const queryRange: Endpoint = {
       enum: usageRanges,
       description: "Length of the time range, which ends now",
     },
-    startTime: {
-      type: "integer",
-      description: "Start of the time range in epoch milliseconds, instead of `rangeFromEnd`",
-    },
-    timeZone: {
-      type: "string",
-      description:
-        "A time zone of the IANA database. Buckets keep the length with which they were written",
-    },
+    startTime: integer("Start of the time range in epoch milliseconds, instead of `rangeFromEnd`"),
+    timeZone: text(
+      "A time zone of the IANA database. Buckets keep the length with which they were written",
+    ),
   }),
   reads: "timeseries",
   async handle(request, { catalog, now }) {

@@ -4,12 +4,13 @@
  */
 import type { Login, SignIn } from "../../../auth/sign-in/sign-in.ts";
 import { CatalogError } from "../../../core/errors.ts";
-import type {
-  ApiRequest,
-  ApiResponse,
-  BodySchema,
-  Endpoint,
-  Parameter,
+import {
+  type ApiRequest,
+  type ApiResponse,
+  type BodySchema,
+  type Endpoint,
+  type Parameter,
+  text,
 } from "../../schemas/endpoint.ts";
 
 const sourceHeader = "X-DataHubLoginSource";
@@ -93,7 +94,7 @@ export function authRoutes(signIn: SignIn): readonly Endpoint[] {
       name: "trackUsage",
       body: {
         type: "object",
-        properties: { type: { type: "string", description: "Type of the event" } },
+        properties: { type: text("Type of the event") },
       },
       handle: () => ({}),
     },

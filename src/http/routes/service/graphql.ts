@@ -1,7 +1,7 @@
 /** GraphQL: one endpoint, at the path that most clients use; address.ts has the aliases. */
 import type { GraphqlRequest, GraphqlServer } from "../../../graphql/graphql-server.ts";
 import { asked } from "../../request/condition-headers.ts";
-import { type ApiResponse, type Endpoint, objectWith } from "../../schemas/endpoint.ts";
+import { type ApiResponse, type Endpoint, objectWith, text } from "../../schemas/endpoint.ts";
 
 export interface GraphqlOptions {
   readonly server: GraphqlServer;
@@ -19,10 +19,7 @@ export const graphqlRoutes = ({ server, explorer }: GraphqlOptions): readonly En
     path,
     name: "graphql",
     body: objectWith(["query"], {
-      query: {
-        type: "string",
-        description: "At most 100,000 characters, 24 levels, 3,000 fields, 100 aliases",
-      },
+      query: text("At most 100,000 characters, 24 levels, 3,000 fields, 100 aliases"),
       variables: { type: ["object", "null"], description: "By name" },
       operationName: {
         type: ["string", "null"],

@@ -1,7 +1,13 @@
 /** /schema-registry/api: levels of compatibility, and what clients ask beside schemas and subjects. */
 import type { SchemaRegistry } from "../../../feed/schema-registry.ts";
 import { REGISTRY, REGISTRY_MEDIA_TYPE } from "../../response/schema-registry-format.ts";
-import type { ApiRequest, ApiResponse, Endpoint, Parameter } from "../../schemas/endpoint.ts";
+import {
+  type ApiRequest,
+  type ApiResponse,
+  type Endpoint,
+  type Parameter,
+  text,
+} from "../../schemas/endpoint.ts";
 
 /** A schema is at most a part of it: in JSON text in JSON it grows. */
 const bodyBytesMax = 2 ** 20;
@@ -35,10 +41,7 @@ const levelBody = {
   type: "object",
   required: ["compatibility"],
   properties: {
-    compatibility: {
-      type: "string",
-      description: "NONE, or BACKWARD, FORWARD, FULL, each of them also with _TRANSITIVE",
-    },
+    compatibility: text("NONE, or BACKWARD, FORWARD, FULL, each of them also with _TRANSITIVE"),
   },
 } as const;
 

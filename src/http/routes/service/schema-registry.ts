@@ -6,7 +6,7 @@
 import type { RegisteredSchema, SchemaRegistry } from "../../../feed/schema-registry.ts";
 import { appendAll } from "../../../lib/lists.ts";
 import { REGISTRY } from "../../response/schema-registry-format.ts";
-import type { ApiRequest, Endpoint, Parameter } from "../../schemas/endpoint.ts";
+import { type ApiRequest, type Endpoint, type Parameter, text } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
 import { registrySettings, registryRow as row, subject } from "./registry-settings.ts";
 
@@ -27,7 +27,7 @@ const schemaBody = {
   type: "object",
   required: ["schema"],
   properties: {
-    schema: { type: "string", description: "An Avro schema as JSON text" },
+    schema: text("An Avro schema as JSON text"),
     schemaType: { enum: ["AVRO", null], description: "AVRO, which is the default" },
     references: {
       type: ["array", "null"],
