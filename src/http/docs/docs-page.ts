@@ -25,10 +25,11 @@ import {
 const HOST = "\u0001host\u0001";
 /** A Host header that needs no escaping. */
 const PLAIN_HOST = /^[A-Za-z0-9.:[\]_-]{1,255}$/;
-const style = readFileSync(new URL("./docs.css", import.meta.url), "utf8");
+const textOf = (file: string): string =>
+  readFileSync(new URL(`./${file}`, import.meta.url), "utf8");
+
+const style = textOf("docs.css");
 const usualHost = "localhost:8080";
-/** The relative path from the page to the root of the service, which may be below a prefix. */
-const ROOT = "../";
 
 /** Cached pages, by host. */
 const cachedPagesMax = 8;
@@ -94,7 +95,7 @@ function renderPage(table: RouteTable, options: DocsOptions): string {
 <header><h1>Annals</h1><p>A metadata catalog whose log is the truth. Version ${escaped(version)}.</p></header>
 <nav aria-label="Contents">${sections}${groups.map(renderIndex).join("")}</nav>
 <main>
-${introduction}
+${textOf("introduction.html")}
 ${renderCodes()}
 ${renderFilters()}
 ${groups.map((group) => renderGroup(group, docsOf)).join("\n")}
@@ -125,20 +126,6 @@ const pageGroups: readonly (Omit<Group, "endpoints"> & Pick<Endpoint, "group">)[
 const sections = `<h2>About</h2><ul>
 <li><a href="#basics">Basics</a></li><li><a href="#errors">Errors</a></li>
 <li><a href="#filters">Filters</a></li><li><a href="#model">Entities and aspects</a></li></ul>`;
-
-const introduction = `<section id="basics"><h2>Basics</h2>
-<ul>
-<li>The APIs are subject to change. Endpoints marked <strong>Deprecated</strong> name the endpoint to use instead.</li>
-<li>Every path is also served under <code>/gms</code> and <code>/api/gms</code>. This page as an OpenAPI document: <a href="${ROOT}openapi.json">openapi.json</a>.</li>
-<li>Bodies are JSON objects in UTF-8; send <code>Content-Type: application/json</code>. Actions return <code>{"value": …}</code>, reads return the record itself.</li>
-<li>Percent-encode urns in paths and queries, once: <code>urn%3Ali%3Atag%3Aa</code>. Raw urns are accepted where they are unambiguous.</li>
-<li>A list in a query is <code>List(a,b)</code> or a repeated parameter.</li>
-<li>The response to a write has <code>X-Annals-Position</code>, its position in the log. Reads of entities and aspects see every acknowledged write.</li>
-<li><code>X-Service-Actor</code> (or <code>X-DataHub-Actor</code>) names the acting user by urn or id: the actor in the audit stamps of writes. Without it, the system user acts. The header is trusted if the service listens on a loopback address and requires no tokens. Otherwise it must name the user of the token, or the request is rejected.</li>
-<li><code>Authorization: Bearer &lt;token&gt;</code> authenticates the user of an access token. It is required if the service listens on another address than loopback, and always by operations. An invalid token is always rejected. <code>createAccessToken</code> creates tokens, <code>listAccessTokens</code> lists and <code>revokeAccessToken</code> revokes them.</li>
-<li>A write with an <code>Idempotency-Key</code> header can be repeated and is applied once; GraphQL mutations do not accept the header.</li>
-<li><code>X-RestLi-Protocol-Version</code> may be absent, or 1.0.0 to 2.0.0.</li>
-</ul></section>`;
 
 const codes: Readonly<Record<ErrorCode, string>> = {
   malformed:

@@ -17,6 +17,7 @@ import {
   readEndpointDocs,
   responseSchemas,
 } from "./endpoint-docs.ts";
+import parts from "./openapi-parts.json" with { type: "json" };
 
 const namedSchemas = new Map([...plainSchemas, [searchFlags, "SearchFlags"]]);
 
@@ -38,51 +39,13 @@ export function openApiDocument(
     paths[key] = path;
   }
 
+  const { info, tags, components: fixed, ...rest } = parts.document;
   return {
-    openapi: "3.1.0",
-    info: {
-      title: "Annals",
-      version,
-      description:
-        "A metadata catalog on an event log. Every path is also served under /gms and /api/gms. The APIs are subject to change.",
-      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
-    },
-    servers: [{ url: "/" }],
-    tags: [
-      ...table.resources.map(({ name, about }) => ({ name, description: about })),
-      { name: "changes", description: "Feed of changes." },
-      { name: "schema registry", description: "Schemas for producers and consumers of events." },
-      {
-        name: "OpenAPI",
-        description: "The catalog for clients of DataHub's OpenAPI.",
-      },
-      { name: "service", description: "The service itself." },
-    ],
+    ...rest,
+    info: { ...info, version },
+    tags: [...table.resources.map(({ name, about }) => ({ name, description: about })), ...tags],
     paths,
-    components: {
-      schemas: components,
-      securitySchemes: {
-        [TOKEN]: {
-          type: "http",
-          scheme: "bearer",
-          description:
-            "An access token. A service that is bound to loopback does not require one, unless it is started with `--auth on`.",
-        },
-        [OPERATOR]: {
-          type: "http",
-          scheme: "bearer",
-          description:
-            "The admin token, in the file `operator.token` of the data directory, which the first start of the service creates. An access token of a user with the privilege of the operation is accepted, too.",
-        },
-        [SYSTEM]: {
-          type: "http",
-          scheme: "basic",
-          description:
-            "The credentials of the system client: the file `system.client` in the data directory of the service, made at its first start. They are accepted in plain text, as DataHub's clients send them, and in Base64.",
-        },
-      },
-    },
-    security: [{ [TOKEN]: [] }, {}],
+    components: { schemas: components, ...fixed },
     // Which aspects there are, by entity type: an extension, since paths and schemas cannot say it.
     "x-entities": Object.fromEntries(
       entities.map(({ name, key, aspects }) => [
@@ -109,9 +72,9 @@ function operationOf(
     ...securityOf(endpoint),
     parameters: [
       ...parameters.map(parameterOf),
-      ...(endpoint.kind === "action" ? [idempotencyKey] : []),
-      ...(body === undefined ? [] : [{ ...actingUser, ...shown(example.actor) }]),
-      ...(reads === undefined ? [] : [minPosition]),
+      ...(endpoint.kind === "action" ? [parts.idempotencyKey] : []),
+      ...(body === undefined ? [] : [{ ...parts.actingUser, ...shown(example.actor) }]),
+      ...(reads === undefined ? [] : [parts.minPosition]),
     ],
     ...(body !== undefined && {
       requestBody: {
@@ -169,8 +132,8 @@ function responseOf(
 ): Described {
   const { kind, responseType = "application/json", reads, writes } = endpoint;
   const headers = {
-    ...((reads !== undefined || writes === true || kind === "action") && positionHeader),
-    ...(reads !== undefined && staleHeader),
+    ...((reads !== undefined || writes === true || kind === "action") && parts.positionHeader),
+    ...(reads !== undefined && parts.staleHeader),
   };
   const name = `${capitalised(operationIdOf(endpoint))}Reply`;
   const content = response !== undefined && {
@@ -197,56 +160,14 @@ function descriptionOf({ deprecated, about }: EndpointDocs): Schema {
   };
 }
 
-const positionHeader: Schema = {
-  "X-Annals-Position": {
-    description:
-      "Of a write: the position at which the log holds it. Of a read: every record up to there is shown",
-    schema: { type: "integer" },
-  },
-};
-
-const staleHeader: Schema = {
-  "X-Annals-Stale": {
-    description:
-      "Of a read: which of what it reads another model made, until that is rebuilt, and the command that does it",
-    schema: { type: "string" },
-  },
-};
-
-const OPERATOR = "operator";
-const SYSTEM = "systemClient";
-const TOKEN = "token";
-
 /** Empty for an operation that the rule of the whole document holds for. */
 function securityOf({ access, open }: Endpoint): Schema {
-  if (access === "system") return { security: [{ [SYSTEM]: [] }] };
-  if (access === "operator") return { security: [{ [OPERATOR]: [] }] };
+  if (access === "system") return { security: [{ systemClient: [] }] };
+  if (access === "operator") return { security: [{ operator: [] }] };
   return open === true ? { security: [] } : {};
 }
 
-const actingUser: Schema = {
-  name: "X-DataHub-Actor",
-  in: "header",
-  description: "Urn of the acting user; accepted only on loopback. Also as X-Service-Actor.",
-  schema: { type: "string" },
-};
-
 const shown = (example: unknown): Schema => (example === undefined ? {} : { example });
-
-const idempotencyKey: Schema = {
-  name: "Idempotency-Key",
-  in: "header",
-  description: "Any short text that is new for every new write: a retry with it happens once.",
-  schema: { type: "string", maxLength: 255 },
-};
-
-const minPosition: Schema = {
-  name: "X-Annals-Min-Position",
-  in: "header",
-  description:
-    "Of a read: the X-Annals-Position of a write that the response has to show; it waits for that, and answers 503 when it takes too long.",
-  schema: { type: "integer" },
-};
 
 const parameterTypes: Readonly<Record<Parameter["type"], Schema>> = {
   string: { type: "string" },
@@ -286,7 +207,7 @@ function errorResponses(endpoint: Endpoint, docs: EndpointDocs): Record<string, 
       {
         description: [...all].join("\n\n"),
         ...(endpoint.reads !== undefined &&
-          status === statusOf.not_found && { headers: positionHeader }),
+          status === statusOf.not_found && { headers: parts.positionHeader }),
         content,
       },
     ]),
