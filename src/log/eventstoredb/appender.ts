@@ -2,10 +2,9 @@
  * Appends records: one append on the server for each stream of a call. append-queue.ts orders the appends of
  * a stream; append-session.ts sends them, and finds them again if a response was lost.
  */
-import { assert } from "../../core/errors.ts";
-import { EMPTY_STREAM } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
 import { type Append, type Appended, WrongRevision } from "../change-log.ts";
+import { checkAppend } from "../check-arguments.ts";
 import { createAppendQueue, type QueuedAppend } from "./append-queue.ts";
 import type { AppendSession, Draft } from "./append-session.ts";
 import { appendTooLarge } from "./errors.ts";
@@ -31,16 +30,12 @@ interface Appender {
   idle(): Promise<void>;
 }
 
-const ID_BYTES = 16;
-
 export function createAppender({ session, reader, prefix, appendBytesMax }: Parts): Appender {
   const queues = createAppendQueue();
 
-  function draftOf({ stream, expected, records, id }: Append): Draft {
-    assert(stream.isWellFormed(), "a stream's name is whole characters");
-    assert(isExpectation(expected), `no revision: ${expected}`);
-    assert(records.length > 0, "an append has records");
-    assert(id === undefined || id.length === ID_BYTES, "an append's id has 16 bytes");
+  function draftOf(append: Append): Draft {
+    checkAppend(append);
+    const { stream, expected, records, id } = append;
     const name = serverName(prefix, stream);
     const type = eventType(stream);
     // The server counts the bytes like this.
@@ -123,6 +118,3 @@ function failureOf(
   if (unknown !== undefined || !(lost instanceof WrongRevision)) return unknown;
   return new WrongRevision(lost.stream, lost.expected, lost.actual, appended);
 }
-
-const isExpectation = (expected: Append["expected"]): boolean =>
-  expected === "any" || (Number.isSafeInteger(expected) && expected >= EMPTY_STREAM);

@@ -9,11 +9,12 @@
  * reads continue after them.
  */
 import { randomUUID } from "node:crypto";
-import { assert, CatalogError } from "../../core/errors.ts";
+import { CatalogError } from "../../core/errors.ts";
 import { EMPTY_STREAM, revision } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { type ChangeLog, type LogRecord, type Scavenged, WrongRevision } from "../change-log.ts";
+import { checkRead } from "../check-arguments.ts";
 import { openStreamNames, type StreamNames } from "../sqlite/stream-names.ts";
 import { type AppendSession, openAppendSession } from "./append-session.ts";
 import { createAppender } from "./appender.ts";
@@ -164,7 +165,7 @@ export async function openEventStoreChangeLog(
 
     async readAll(from, readOptions) {
       checkOpen();
-      checkPlace(from, readOptions.limit, 0);
+      checkRead(from, readOptions.limit, 0);
       if (readOptions.backward) return reader.readBackward(from, readOptions.limit);
       return from === "end" ? [] : reader.readForward(from, readOptions);
     },
@@ -179,7 +180,7 @@ export async function openEventStoreChangeLog(
 
     async readStream(stream, from, readOptions) {
       checkOpen();
-      checkPlace(from, readOptions.limit, EMPTY_STREAM);
+      checkRead(from, readOptions.limit, EMPTY_STREAM);
       return reader.readStream(stream, from, readOptions);
     },
 
@@ -227,11 +228,6 @@ export async function openEventStoreChangeLog(
 }
 
 const NEWEST = { ...ONE, backward: true };
-
-function checkPlace(from: number | "end", limit: number, least: number): void {
-  assert(from === "end" || (Number.isSafeInteger(from) && from >= least), `no place: ${from}`);
-  assert(Number.isSafeInteger(limit) && limit > 0, `no limit: ${limit}`);
-}
 
 const CONNECT_MS_MAX = 5_000;
 

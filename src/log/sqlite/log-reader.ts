@@ -3,12 +3,13 @@
  * in records by the caller, in bytes here.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { assert, CatalogError, messageOf } from "../../core/errors.ts";
+import { CatalogError, messageOf } from "../../core/errors.ts";
 import { type Position, position, type Revision, revision } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
 import { batching } from "../../storage/batching.ts";
 import { type Prepared, preparingOn } from "../../storage/sqlite/prepared.ts";
 import { type Appended, LogDamaged, type LogRecord, type ReadOptions } from "../change-log.ts";
+import { checkRead } from "../check-arguments.ts";
 import { rowChecksum } from "./checksum.ts";
 import { type IndexState, REPAIR } from "./indexes/index-state.ts";
 import { readRow } from "./row.ts";
@@ -154,7 +155,7 @@ export function createLogReader(
 
   return {
     readAll(from, { limit, backward = false }) {
-      checkPlace(from, limit, 0);
+      checkRead(from, limit, 0);
       if (from === "end" && !backward) return [];
       const end = backward ? head() : 0;
       const before = from === "end" ? end + 1 : Math.min(from, end + 1);
@@ -177,7 +178,7 @@ export function createLogReader(
     },
 
     async readStream(stream, from, { limit, backward = false }) {
-      checkPlace(from, limit, -1);
+      checkRead(from, limit, -1);
       if (from === "end" && !backward) return [];
       const read = (): readonly LogRecord[] => {
         const id = one(selectStreamId, stream);
@@ -199,7 +200,7 @@ export function createLogReader(
     },
 
     async readBeginnings(streams, limit) {
-      checkPlace(0, limit, 0);
+      checkRead(0, limit, 0);
       const range = { first: 0, last: limit - 1, backward: false };
       const read = (): readonly (readonly LogRecord[] | undefined)[] =>
         translated(() => {
@@ -307,11 +308,6 @@ function checkSum([at, stream, first, count, data, id, crc]: Row): void {
   const place = { position: at, stream, revision: first, count };
   if (rowChecksum(place, id ?? undefined, data) === crc) return;
   throw damaged(at, "the row does not match its checksum");
-}
-
-function checkPlace(from: number | "end", limit: number, least: number): void {
-  assert(from === "end" || (Number.isSafeInteger(from) && from >= least), `no place: ${from}`);
-  assert(Number.isSafeInteger(limit) && limit > 0, `no limit: ${limit}`);
 }
 
 const damaged = (at: number, how: string): CatalogError =>

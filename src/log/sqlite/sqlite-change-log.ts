@@ -5,9 +5,10 @@
  * A log that is opened `readOnly`, in any thread or process, sees appends of others: a writer in the
  * same process notifies its tail; appends of other processes are found by polling.
  */
-import { assert, CatalogError } from "../../core/errors.ts";
-import { EMPTY_STREAM, type Position } from "../../core/position.ts";
+import { CatalogError } from "../../core/errors.ts";
+import type { Position } from "../../core/position.ts";
 import { type Append, type ChangeLog, type LogRecord, recordBytesMax } from "../change-log.ts";
+import { checkAppend } from "../check-arguments.ts";
 import { watchIdentity } from "./file-identity.ts";
 import { createIndexChecks } from "./indexes/index-check.ts";
 import { createIndexState, type IndexState, REPAIR } from "./indexes/index-state.ts";
@@ -34,7 +35,6 @@ export interface SqliteChangeLogOptions extends AppenderOptions {
 /** Maximum size of an append in bytes; SQLite's own limit of a row is about seven times that. */
 const appendBytesMax = 128 * 1024 * 1024;
 
-const ID_BYTES = 16;
 const TAIL_PAGE = 1_000;
 
 /**
@@ -174,11 +174,9 @@ function damageOf({ damage }: Pick<IndexState, "damage">): string | undefined {
 }
 
 function checkAppends(appends: readonly Append[]): void {
-  for (const { stream, expected, records, id } of appends) {
-    assert(stream.isWellFormed(), "a stream's name is whole characters");
-    assert(isExpectation(expected), `no revision: ${expected}`);
-    assert(records.length > 0, "an append has records");
-    assert(id === undefined || id.length === ID_BYTES, "an append's id has 16 bytes");
+  for (const append of appends) {
+    checkAppend(append);
+    const { stream, records } = append;
     let bytes = 0;
     for (const { length } of records) {
       if (length > recordBytesMax) throw tooLarge(stream, "a record", length, recordBytesMax);
@@ -187,9 +185,6 @@ function checkAppends(appends: readonly Append[]): void {
     if (bytes > appendBytesMax) throw tooLarge(stream, "an append", bytes, appendBytesMax);
   }
 }
-
-const isExpectation = (expected: Append["expected"]): boolean =>
-  expected === "any" || (Number.isSafeInteger(expected) && expected >= EMPTY_STREAM);
 
 const tooLarge = (stream: string, what: string, bytes: number, max: number): CatalogError =>
   new CatalogError(
