@@ -11,12 +11,13 @@ import type { Caller } from "../catalog/catalog.ts";
 import type { PlacedChange } from "../core/change.ts";
 import { CatalogError } from "../core/errors.ts";
 import { doneOf } from "../core/job-counts.ts";
-import { type Position, position, revision, START } from "../core/position.ts";
+import { type Position, position, START } from "../core/position.ts";
 import { parseStream } from "../core/stream.ts";
 import { type ChangeLog, type LogRecord, recordsBetween } from "../log/change-log.ts";
 import { decodeRecord, encodeChange } from "../log/codecs/record-codec.ts";
 import { readable } from "../log/codecs/try-decode.ts";
 import { isScavenged, scavengedChange } from "../log/scavenged.ts";
+import { recordsOf, streamNames } from "../log/whole-reads.ts";
 import type { Projection } from "../projector/sink.ts";
 import type { TimeseriesWrite } from "../views/timeseries/timeseries-table.ts";
 import type { Jobs, JobWork, OperationResult } from "./jobs.ts";
@@ -42,7 +43,6 @@ interface Dependencies {
 
 /** Records read at once: some milliseconds. */
 const PAGE_MAX = 200;
-const NAMES_MAX = 500;
 /** Interval of checks for running rebuilds. */
 const REBUILD_CHECK_MS = 100;
 /** The pause after a page is as long as the page took, and longer in a busy process. */
@@ -83,23 +83,11 @@ export function createScavenges({ log, project, caughtUp, rebuilding, logger }: 
   }
 
   async function* truncations(): AsyncIterable<PlacedChange> {
-    let after: string | undefined;
-    for (;;) {
-      const names = await log.listStreams("truncation-", { after, limit: NAMES_MAX });
-      for (const name of names) {
-        for (let from = 0; ; ) {
-          const page = await log.readStream(name, revision(from), { limit: PAGE_MAX });
-          const last = page.at(-1);
-          if (last === undefined) break;
-          for (const record of page) {
-            const change = decodeRecord(record);
-            if (change !== undefined) yield change;
-          }
-          from = last.revision + 1;
-        }
+    for await (const name of streamNames(log, "truncation-")) {
+      for await (const record of recordsOf(log, name)) {
+        const change = decodeRecord(record);
+        if (change !== undefined) yield change;
       }
-      after = names.at(-1);
-      if (after === undefined) return;
     }
   }
 

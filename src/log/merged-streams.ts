@@ -9,8 +9,8 @@ import type { ChangeLog, LogRecord } from "./change-log.ts";
 interface MergeOptions {
   /** Exclusive; START when absent. */
   readonly after?: Position | undefined;
-  /** Inclusive. */
-  readonly upTo: Position;
+  /** Inclusive; the end of the streams when absent. */
+  readonly upTo?: Position | undefined;
   /** Records of one stream in memory at a time: `pageMax` when absent. */
   readonly pageMax?: number | undefined;
   /** First pages of some streams, from revision 0, each of at most `pageMax` records. */
@@ -39,7 +39,12 @@ interface Source {
 export async function* mergeStreams(
   log: Pick<ChangeLog, "readStream">,
   streams: readonly StreamName[],
-  { after = START, upTo, pageMax: limit = pageMax, beginnings }: MergeOptions,
+  {
+    after = START,
+    upTo = Infinity as Position,
+    pageMax: limit = pageMax,
+    beginnings,
+  }: MergeOptions,
 ): AsyncIterable<LogRecord> {
   const read = (stream: StreamName, from: number) =>
     log.readStream(stream, revision(from), { limit });

@@ -3,7 +3,7 @@
  * of the log. It is read stream by stream, so that the cost depends on the entity, not on the log.
  */
 import type { PlacedChange } from "../core/change.ts";
-import { type Position, revision } from "../core/position.ts";
+import type { Position } from "../core/position.ts";
 import { entityStream, parseStream, type StreamName, timeseriesStream } from "../core/stream.ts";
 import { entityTypeOf } from "../core/urn.ts";
 import type { ChangeLog, LogRecord } from "../log/change-log.ts";
@@ -90,20 +90,6 @@ export const entityStreams = (urn: string, aspects: readonly string[]): readonly
   entityStream(urn),
   ...aspects.map((aspect) => timeseriesStream(urn, aspect)),
 ];
-
-/** Records of one stream, from the first one on. */
-export async function* recordsOf(
-  log: Pick<HistoryLog, "readStream">,
-  stream: StreamName,
-): AsyncIterable<LogRecord> {
-  for (let from = revision(0); ; ) {
-    const page = await log.readStream(stream, from, { limit: pageMax });
-    const last = page.at(-1);
-    if (last === undefined) return;
-    yield* page;
-    from = revision(last.revision + 1);
-  }
-}
 
 /** Prefetched first pages of streams. */
 export type Beginnings = ReadonlyMap<StreamName, readonly LogRecord[]>;

@@ -9,6 +9,7 @@ import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { AuditStamp, PlacedChange } from "../../core/change.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type JsonDiffOperation, jsonDiff } from "../../core/patch/json-diff.ts";
+import { entityStream } from "../../core/stream.ts";
 import {
   type SemanticChange,
   type SemanticChangeType,
@@ -27,10 +28,10 @@ import type { JsonObject } from "../../lib/json.ts";
 import { maxOf } from "../../lib/lists.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
+import { changesOf } from "../../log/whole-reads.ts";
 import type { Addresses } from "../address.ts";
 import type { Catalog, ChangeTransaction } from "../catalog.ts";
 import type { EntityCache } from "../write/entity-cache.ts";
-import { changesOf } from "./stream-changes.ts";
 
 interface Dependencies {
   readonly log: Pick<ChangeLog, "readStream">;
@@ -55,7 +56,7 @@ const aliases: Readonly<Record<string, string>> = {
 };
 
 export function createTimeline(dependencies: Dependencies): Pick<Catalog, "getTimeline"> {
-  const { addresses, states, withLargeSlot } = dependencies;
+  const { log, decode, addresses, states, withLargeSlot } = dependencies;
 
   async function read(
     urn: string,
@@ -66,7 +67,7 @@ export function createTimeline(dependencies: Dependencies): Pick<Catalog, "getTi
     let history = createHistory(query);
     let bytes = 0;
     let since = performance.now();
-    for await (const change of changesOf(dependencies, urn)) {
+    for await (const change of changesOf(log, decode, entityStream(urn))) {
       if (performance.now() - since > sliceMs) {
         await yieldToEventLoop();
         if (query.signal?.aborted) throw disconnected();

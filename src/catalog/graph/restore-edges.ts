@@ -7,12 +7,12 @@ import type { PlacedChange } from "../../core/change.ts";
 import type { AspectCommand } from "../../core/decide.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { EMPTY_STREAM, type Position, START } from "../../core/position.ts";
-import type { StreamName } from "../../core/stream.ts";
+import { entityStream, type StreamName } from "../../core/stream.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
+import { changesOf } from "../../log/whole-reads.ts";
 import type { Projection } from "../../projector/sink.ts";
 import type { GraphWrite } from "../../views/graph/graph.ts";
 import type { Addresses } from "../address.ts";
-import { changesOf } from "../changes/stream-changes.ts";
 import type { Ingestion } from "../write/ingest.ts";
 
 /** The graph projection (projections/graph/graph.ts), and the streams that remove edges. */
@@ -44,7 +44,7 @@ export type RestoreEdges = (aspects: ReadonlyMap<string, ReadonlySet<string>>) =
  * other writers win `attemptsMax` races for an entity.
  */
 export function createRestoreEdges(dependencies: Dependencies): RestoreEdges {
-  const { log, edges, addresses, ingestion } = dependencies;
+  const { log, decode, edges, addresses, ingestion } = dependencies;
 
   /** Position of the last record that removes an edge of the write; START when there is none. */
   async function removedAt(write: Replace): Promise<Position> {
@@ -60,7 +60,7 @@ export function createRestoreEdges(dependencies: Dependencies): RestoreEdges {
   async function statedBy(urn: string) {
     const stated = new Map<string, Replace>();
     let revision = EMPTY_STREAM;
-    for await (const change of changesOf(dependencies, urn)) {
+    for await (const change of changesOf(log, decode, entityStream(urn))) {
       revision = change.revision;
       for (const write of edges.project(change)) {
         if (write.op === "replace") stated.set(write.aspect, write);

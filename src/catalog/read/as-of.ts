@@ -19,11 +19,11 @@ import { entityStream, type StreamName } from "../../core/stream.ts";
 import type { ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
 import { readable } from "../../log/codecs/try-decode.ts";
+import { changesOf } from "../../log/whole-reads.ts";
 import type { Projection } from "../../projector/sink.ts";
 import type { AspectReader, StoredValue } from "../../views/aspects/aspect-table.ts";
 import type { TimeseriesReader, TimeseriesWrite } from "../../views/timeseries/timeseries-table.ts";
 import type { ReadPorts } from "../access/filtered-readers.ts";
-import { changesOf } from "../changes/stream-changes.ts";
 import type { EntityCache } from "../write/entity-cache.ts";
 import type { AsOfPoint } from "./entity-reads.ts";
 import { createPastSeries } from "./past-series.ts";
@@ -102,7 +102,7 @@ export async function openPast(
     const end = await endIn([entityStream(urn)]);
     const entity = foldEntity(urn, keyAspectOf);
     let first: Revision | undefined;
-    for await (const change of changesOf({ log, decode }, urn)) {
+    for await (const change of changesOf(log, decode, entityStream(urn))) {
       if (first === undefined && change.revision > 0) await rejectTrimmed(log, urn);
       first ??= change.revision;
       if (change.position > end) break;

@@ -6,7 +6,6 @@
  * The stream is read twice: first the keys of the events, without values; then the values of those
  * returned.
  */
-import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { PlacedChange } from "../../core/change.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, type Revision, revision } from "../../core/position.ts";
@@ -19,7 +18,7 @@ import {
 import { entityTypeOf } from "../../core/urn.ts";
 import type { ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
-import { readable } from "../../log/codecs/try-decode.ts";
+import { changesOf } from "../../log/whole-reads.ts";
 import type { Projection } from "../../projector/sink.ts";
 import type {
   TimeseriesEvent,
@@ -42,7 +41,6 @@ interface Dependencies {
 
 /** Events of a range in memory, without their values: some tens of megabytes. */
 const foldedMax = 200_000;
-const pageMax = 500;
 
 interface Event {
   readonly time: number;
@@ -60,17 +58,11 @@ export function createPastSeries(dependencies: Dependencies): Pick<TimeseriesRea
   async function* changes(
     stream: StreamName,
     end: Position,
-    from: Revision = revision(0),
+    from?: Revision,
   ): AsyncIterable<PlacedChange> {
-    for (let next = from; ; await yieldToEventLoop()) {
-      const page = await log.readStream(stream, next, { limit: pageMax });
-      for (const record of page) {
-        if (record.position > end) return;
-        next = revision(record.revision + 1);
-        const change = readable(decode, record);
-        if (change !== undefined) yield change;
-      }
-      if (page.length === 0) return;
+    for await (const change of changesOf(log, decode, stream, from)) {
+      if (change.position > end) return;
+      yield change;
     }
   }
 

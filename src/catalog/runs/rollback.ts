@@ -12,11 +12,12 @@ import { currentAspect } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
 import { markOf, type Registry, registryMark } from "../../core/rollback.ts";
+import { entityStream } from "../../core/stream.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
+import { changesOf } from "../../log/whole-reads.ts";
 import { openHistories } from "../../projector/history.ts";
 import type { Addresses } from "../address.ts";
 import type { Caller, Catalog, RollbackRequest, Written } from "../catalog.ts";
-import { changesOf } from "../changes/stream-changes.ts";
 import type { RolledBackVersion, VersionSets } from "../references/version-sets.ts";
 import type { EntityCache } from "../write/entity-cache.ts";
 import type { Ingestion } from "../write/ingest.ts";
@@ -59,7 +60,7 @@ const workersMax = 16;
 const attemptsMax = 10;
 
 export function createRollback(dependencies: RollbackDependencies, ledger: RunLedger): Rollback {
-  const { log, addresses, states, ingestion, versionSets, namespace } = dependencies;
+  const { log, decode, addresses, states, ingestion, versionSets, namespace } = dependencies;
   const given = createDefaultAspects(dependencies);
 
   /** Entities that the run wrote, in order; true for those with events. */
@@ -83,7 +84,7 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
     { dryRun, onDeleted }: { readonly dryRun: boolean; readonly onDeleted: (urn: string) => void },
   ): Promise<Tally> {
     const tally = createTally(request);
-    const histories = await openHistories(log, dependencies.decode);
+    const histories = await openHistories(log, decode);
     /** Versions of entities before their rollback. */
     const versions: RolledBackVersion[] = [];
 
@@ -91,7 +92,7 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
       const address = addresses.readable(urn);
       const changes = events
         ? histories.changes(urn, await log.head())
-        : changesOf(dependencies, urn);
+        : changesOf(log, decode, entityStream(urn));
       const found = await rollBackEntity(
         dependencies,
         address,

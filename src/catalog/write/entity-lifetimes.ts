@@ -6,6 +6,7 @@ import { entityStream, type StreamName, timeseriesStream } from "../../core/stre
 import { entityTypeOf } from "../../core/urn.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
 import { readable } from "../../log/codecs/try-decode.ts";
+import { changesOf } from "../../log/whole-reads.ts";
 
 interface Dependencies {
   readonly log: Pick<ChangeLog, "readStream">;
@@ -61,17 +62,9 @@ export function createDeletedRows({ log, decode, keyAspectOf }: Dependencies): D
   }
 
   async function* eventsOf(stream: StreamName, after: Position, before: Position) {
-    let from: Revision = revision(0);
-    for (;;) {
-      const page = await log.readStream(stream, from, { limit: PAGE_MAX });
-      for (const record of page) {
-        if (record.position >= before) return;
-        const change = record.position > after ? readable(decode, record) : undefined;
-        if (change !== undefined) yield change;
-      }
-      const last = page.at(-1)?.revision;
-      if (last === undefined) return;
-      from = revision(last + 1);
+    for await (const change of changesOf(log, decode, stream)) {
+      if (change.position >= before) return;
+      if (change.position > after) yield change;
     }
   }
 

@@ -2,11 +2,11 @@
  * The rows of an entity: its aspects with the time of their last change, from the log. A deleted
  * aspect has a row, too, which is not current.
  */
-import { revision } from "../../core/position.ts";
 import { entityStream, timeseriesStream } from "../../core/stream.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import { decodeRecord } from "../../log/codecs/record-codec.ts";
 import { readable } from "../../log/codecs/try-decode.ts";
+import { changesOf } from "../../log/whole-reads.ts";
 
 export interface RestoredRow {
   readonly aspect: string;
@@ -15,9 +15,6 @@ export interface RestoredRow {
   readonly time: number;
   readonly current: boolean;
 }
-
-/** Records of a page of a stream. */
-const pageMax = 500;
 
 /**
  * By aspect, in byte order. Of timeseries aspects only those in `timeseries` have a row, when they
@@ -32,21 +29,15 @@ export async function entityRows(
   },
 ): Promise<readonly RestoredRow[]> {
   const rows = new Map<string, RestoredRow>();
-  for (let from = 0; ; ) {
-    const page = await log.readStream(entityStream(urn), revision(from), { limit: pageMax });
-    for (const record of page) {
-      const change = readable(decodeRecord, record);
-      if (change === undefined || change.changeType === "RESTATE") continue;
-      const { aspect, entityType, created } = change;
-      const current = change.changeType === "UPSERT";
-      const ends = !current && options.keyAspectOf(entityType) === aspect;
-      for (const row of ends ? [...rows.values()] : []) {
-        if (row.current) rows.set(row.aspect, { ...row, time: created.time, current });
-      }
-      rows.set(aspect, { aspect, entityType, time: created.time, current });
+  for await (const change of changesOf(log, decodeRecord, entityStream(urn))) {
+    if (change.changeType === "RESTATE") continue;
+    const { aspect, entityType, created } = change;
+    const current = change.changeType === "UPSERT";
+    const ends = !current && options.keyAspectOf(entityType) === aspect;
+    for (const row of ends ? [...rows.values()] : []) {
+      if (row.current) rows.set(row.aspect, { ...row, time: created.time, current });
     }
-    if (page.length === 0) break;
-    from += page.length;
+    rows.set(aspect, { aspect, entityType, time: created.time, current });
   }
   for (const aspect of options.timeseries) {
     const stream = timeseriesStream(urn, aspect);

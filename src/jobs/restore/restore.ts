@@ -16,6 +16,7 @@ import { entityStream } from "../../core/stream.ts";
 import { parseUrn, patternWithNamespace, type UrnLimits, withNamespace } from "../../core/urn.ts";
 import { nearest } from "../../lib/did-you-mean.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
+import { streamNames } from "../../log/whole-reads.ts";
 import { type Model, unknownEntityType } from "../../model/model.ts";
 import type { Restoration } from "../../projector/thread/progress.ts";
 import { createUrnPattern } from "../../views/aspects/urn-like.ts";
@@ -28,8 +29,6 @@ import { type RestoredBatch, restoredText } from "./restore-response.ts";
 
 /** Time that a response waits for the job, which continues afterwards. */
 const waitMsMax = 10_000;
-/** Names of streams in a page. */
-const namesMax = 500;
 /** Entities restored before it yields to the event loop. */
 const entitiesPerYieldMax = 20;
 /** Length of a pattern or of a start urn: far more than a urn may have. */
@@ -131,16 +130,9 @@ export function createRestoring(dependencies: Dependencies) {
       after = entityStream(from);
       if (pattern.matches(from)) yield from;
     }
-    for (;;) {
-      const prefix = entityStream(pattern.prefix);
-      const names = await log.listStreams(prefix, { after, limit: namesMax });
-      for (const name of names) {
-        const urn = name.slice(first);
-        if (pattern.matches(urn)) yield urn;
-      }
-      after = names.at(-1);
-      if (after === undefined) return;
-      await yieldToEventLoop();
+    for await (const name of streamNames(log, entityStream(pattern.prefix), after)) {
+      const urn = name.slice(first);
+      if (pattern.matches(urn)) yield urn;
     }
   }
 

@@ -15,13 +15,13 @@ import { CatalogError, messageOf } from "../../core/errors.ts";
 import type { FailedValue, ParkedValue, ParkedValues } from "../../core/parked-values.ts";
 import { type Position, position, START } from "../../core/position.ts";
 import { parkingStream } from "../../core/stream.ts";
-import { appendAll } from "../../lib/lists.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import {
   decodeParking,
   encodeParking,
   type ParkingRecord,
 } from "../../log/codecs/parking-codec.ts";
+import { recordsOf } from "../../log/whole-reads.ts";
 
 /** A record or a value that a view could not apply. */
 export interface Parked extends Partial<ParkedValue> {
@@ -69,8 +69,6 @@ export interface Parking extends ParkedValues {
   /** Replaces the parked values of the entity. */
   replaceParkedValues(urn: string, failed: readonly FailedValue[], at: Position): Promise<void>;
 }
-
-const PAGE_MAX = 500;
 
 async function openParking(view: string, store: ParkingStore, now: () => number): Promise<Parking> {
   const parked = new Map<string, Parked>();
@@ -220,13 +218,7 @@ export async function readParking(
   log: Pick<ChangeLog, "readStream">,
   view: string,
 ): Promise<readonly ParkingRecord[]> {
-  const records: ParkingRecord[] = [];
-  for (;;) {
-    const from = records.length as Parameters<ChangeLog["readStream"]>[1];
-    const page = await log.readStream(parkingStream(view), from, { limit: PAGE_MAX });
-    if (page.length === 0) return records;
-    appendAll(records, page.map(decodeParking));
-  }
+  return Array.fromAsync(recordsOf(log, parkingStream(view)), decodeParking);
 }
 
 export async function writeParking(
@@ -237,6 +229,12 @@ export async function writeParking(
   const records = [encodeParking(record)];
   await log.append([{ stream: parkingStream(view), expected: "any", records }]);
 }
+
+/** The parking in the log. */
+export const parkingIn = (log: Pick<ChangeLog, "readStream" | "append">): ParkingStore => ({
+  load: (view) => readParking(log, view),
+  write: (view, record) => writeParking(log, view, record),
+});
 
 export const notParked = (view: string, urn: string): CatalogError =>
   new CatalogError("not_found", `"${urn.slice(0, 200)}" is not parked in the view "${view}"`, {

@@ -1,9 +1,10 @@
 /** Restores entities in views between two batches of the projector. */
 import type { Position } from "../../core/position.ts";
 import type { LogRecord } from "../../log/change-log.ts";
+import { recordsOf } from "../../log/whole-reads.ts";
 import type { Decode } from "../batch.ts";
 import { partition } from "../batch-groups.ts";
-import { entityStreams, type HistoryLog, recordsOf, timeseriesAspects } from "../history.ts";
+import { entityStreams, type HistoryLog, timeseriesAspects } from "../history.ts";
 import { projectedElsewhere, unknownView } from "../projector-errors.ts";
 import type { View } from "../sink.ts";
 import { notParked, type Parked, type Parking, WHOLE_DOCUMENT } from "./parking.ts";

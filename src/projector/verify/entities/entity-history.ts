@@ -8,11 +8,12 @@ import type { StreamName } from "../../../core/stream.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import { appendAll } from "../../../lib/lists.ts";
 import type { LogRecord } from "../../../log/change-log.ts";
-import { isLastPage } from "../../../log/merged-streams.ts";
+import { readable } from "../../../log/codecs/try-decode.ts";
+import { isLastPage, mergeStreams } from "../../../log/merged-streams.ts";
 import type { Decode } from "../../batch.ts";
 import { type Beginnings, type HistoryLog, readBeginnings } from "../../history.ts";
 import type { FoldedView } from "../view-rows.ts";
-import { decodedOrNothing, type SharedStreams } from "./shared-streams.ts";
+import type { SharedStreams } from "./shared-streams.ts";
 
 /** Maximum records of one stream in memory. */
 const PAGE_MAX = 1_000;
@@ -22,12 +23,6 @@ interface Parts {
   readonly decode: Decode;
   readonly views: readonly FoldedView[];
   readonly shared: SharedStreams;
-}
-
-interface Source {
-  readonly stream: StreamName;
-  readonly page: readonly LogRecord[];
-  readonly whole: boolean;
 }
 
 /** The first pages of as many streams as one read returns. */
@@ -42,40 +37,27 @@ export async function readHistory(
   beginnings: Beginnings,
   parts: Parts,
 ): Promise<Iterable<PlacedChange> | AsyncIterable<PlacedChange>> {
-  const { shared } = parts;
+  const { log, decode, shared } = parts;
   const truncations = shared.truncationsOf(entityTypeOf(urn));
-  const sources: Source[] = [];
+  const pages: (readonly LogRecord[])[] = [];
   for (const stream of streams) {
-    const firstReads = beginnings.get(stream);
-    const source =
-      firstReads === undefined ? await readPage(parts, stream, 0) : sourceOf(stream, firstReads);
-    if (source.page.length > 0) sources.push(source);
+    const page =
+      beginnings.get(stream) ?? (await log.readStream(stream, revision(0), { limit: PAGE_MAX }));
+    if (!isLastPage(page, PAGE_MAX)) {
+      const records = () => mergeStreams(log, streams, { pageMax: PAGE_MAX, beginnings });
+      return longHistory(records, truncations, parts);
+    }
+    if (page.length > 0) pages.push(page);
   }
-  if (sources.some(({ whole }) => !whole)) return merged(sources, truncations, parts);
-  const changes = sources.flatMap(({ page }) => decodedPage(parts, page));
-  const extra = [...truncations, ...forgetsAffecting(urn, changes, parts)];
-  if (sources.length < 2 && extra.length === 0) return changes;
-  appendAll(changes, extra);
-  return changes.sort((a, b) => a.position - b.position);
-}
-
-async function readPage({ log }: Parts, stream: StreamName, from: number): Promise<Source> {
-  return sourceOf(stream, await log.readStream(stream, revision(from), { limit: PAGE_MAX }));
-}
-
-const sourceOf = (stream: StreamName, page: readonly LogRecord[]): Source => ({
-  stream,
-  page,
-  whole: isLastPage(page, PAGE_MAX),
-});
-
-function decodedPage({ decode }: Parts, page: readonly LogRecord[]): PlacedChange[] {
   const changes: PlacedChange[] = [];
-  for (const record of page) {
-    const change = decodedOrNothing(decode, record);
+  for (const record of pages.flat()) {
+    const change = readable(decode, record);
     if (change !== undefined) changes.push(change);
   }
-  return changes;
+  const extra = [...truncations, ...forgetsAffecting(urn, changes, parts)];
+  if (pages.length < 2 && extra.length === 0) return changes;
+  appendAll(changes, extra);
+  return changes.sort((a, b) => a.position - b.position);
 }
 
 /** Requests to forget the edges of other entities that these changes mention. */
@@ -108,53 +90,31 @@ function mentioned(
   }
 }
 
-/** Long streams: a first pass finds the requests to forget. */
-async function* merged(
-  sources: readonly Source[],
+/** Long streams are read twice: the first pass finds the requests to forget. */
+async function* longHistory(
+  records: () => AsyncIterable<LogRecord>,
   truncations: readonly PlacedChange[],
   parts: Parts,
 ): AsyncIterable<PlacedChange> {
-  const forgets = new Map<PlacedChange, PlacedChange>();
-  if (parts.shared.forgets) {
-    for (const source of sources) {
-      for await (const change of changesOf(source, parts)) {
-        for (const one of forgetsAffecting(change.urn, [change], parts)) forgets.set(one, one);
-      }
-    }
+  const forgets = new Set<PlacedChange>();
+  for await (const change of parts.shared.forgets ? changesIn(records(), parts) : []) {
+    for (const one of forgetsAffecting(change.urn, [change], parts)) forgets.add(one);
   }
-  const extra = [...truncations, ...forgets.keys()].sort((a, b) => a.position - b.position);
-  const heads: { next: PlacedChange | undefined; rest: AsyncIterator<PlacedChange> }[] = [];
-  for (const changes of [...sources.map((one) => changesOf(one, parts)), iterate(extra)]) {
-    const rest = changes[Symbol.asyncIterator]();
-    heads.push({ next: (await rest.next()).value, rest });
+  const extra = [...truncations, ...forgets].sort((a, b) => a.position - b.position);
+  for await (const change of changesIn(records(), parts)) {
+    const later = extra.findIndex(({ position }) => position > change.position);
+    yield* extra.splice(0, later < 0 ? extra.length : later);
+    yield change;
   }
-  for (;;) {
-    let first: (typeof heads)[number] | undefined;
-    for (const head of heads) {
-      if (positionOf(head.next) < positionOf(first?.next)) first = head;
-    }
-    if (first?.next === undefined) return;
-    yield first.next;
-    first.next = (await first.rest.next()).value;
-  }
+  yield* extra;
 }
 
-const positionOf = (change: PlacedChange | undefined): number =>
-  change?.position ?? Number.POSITIVE_INFINITY;
-
-async function* changesOf(source: Source, parts: Parts): AsyncGenerator<PlacedChange, undefined> {
-  let { page, whole } = source;
-  let from = 0;
-  for (;;) {
-    yield* decodedPage(parts, page);
-    from += page.length;
-    if (whole) return undefined;
-    ({ page, whole } = await readPage(parts, source.stream, from));
-    if (page.length === 0) return undefined;
+async function* changesIn(
+  records: AsyncIterable<LogRecord>,
+  { decode }: Parts,
+): AsyncIterable<PlacedChange> {
+  for await (const record of records) {
+    const change = readable(decode, record);
+    if (change !== undefined) yield change;
   }
-}
-
-async function* iterate(changes: readonly PlacedChange[]): AsyncGenerator<PlacedChange, undefined> {
-  yield* changes;
-  return undefined;
 }

@@ -4,9 +4,8 @@
  * is reported.
  */
 import type { PlacedChange } from "../../../core/change.ts";
-import { revision } from "../../../core/position.ts";
 import { parseStream, type StreamName, timeseriesStream } from "../../../core/stream.ts";
-import { appendAll } from "../../../lib/lists.ts";
+import { changesOf, streamNames } from "../../../log/whole-reads.ts";
 import type { Decode } from "../../batch.ts";
 import { entityStreams, type HistoryLog, timeseriesAspects } from "../../history.ts";
 import { type ReadParking, readOnlyParking } from "../../parking/parking.ts";
@@ -23,7 +22,6 @@ export interface SharedStreams {
   parkingOf(view: string): ReadParking | undefined;
 }
 
-const PAGE_MAX = 500;
 /** The aspect in the stream names of requests to forget (projections/graph/graph.ts). */
 const FORGETS = "$relationships";
 
@@ -44,14 +42,17 @@ export async function readSharedStreams(
     const of = parseStream(name);
     if (of?.kind !== "truncation") continue;
     const found = truncations.get(of.entityType) ?? [];
-    appendAll(found, await changesOf(log, decode, name));
+    for await (const change of changesOf(log, decode, name)) found.push(change);
     truncations.set(of.entityType, found);
   }
   for (const found of truncations.values()) found.sort((a, b) => a.position - b.position);
   const forgets = new Map<string, readonly PlacedChange[]>();
   if (aspects.includes(FORGETS)) {
     for await (const name of streamNames(log, timeseriesStream("", FORGETS))) {
-      forgets.set(parseStream(name)?.urn ?? "", await changesOf(log, decode, name));
+      forgets.set(
+        parseStream(name)?.urn ?? "",
+        await Array.fromAsync(changesOf(log, decode, name)),
+      );
     }
   }
   return {
@@ -61,48 +62,4 @@ export async function readSharedStreams(
     forgetsOf: (urn) => forgets.get(urn) ?? nothing,
     parkingOf: (view) => parkings.get(view),
   };
-}
-
-/** Names of streams with the prefix, in byte order. */
-async function* streamNames(log: HistoryLog, prefix: string): AsyncIterable<StreamName> {
-  let after: StreamName | undefined;
-  for (;;) {
-    const page = await log.listStreams(prefix, { after, limit: NAMES_MAX });
-    yield* page;
-    after = page.at(-1);
-    if (after === undefined) return;
-  }
-}
-const NAMES_MAX = 1_000;
-
-async function changesOf(
-  log: HistoryLog,
-  decode: Decode,
-  name: StreamName,
-): Promise<readonly PlacedChange[]> {
-  const changes: PlacedChange[] = [];
-  let from = 0;
-  for (;;) {
-    const page = await log.readStream(name, revision(from), { limit: PAGE_MAX });
-    if (page.length === 0) return changes;
-    from += page.length;
-    for (const record of page) {
-      const change = decodedOrNothing(decode, record);
-      if (change !== undefined) changes.push(change);
-    }
-  }
-}
-
-/**
- * Undefined for a record that cannot be decoded: it is parked, or the view has stopped before it.
- */
-export function decodedOrNothing(
-  decode: Decode,
-  record: Parameters<Decode>[0],
-): PlacedChange | undefined {
-  try {
-    return decode(record);
-  } catch {
-    return undefined;
-  }
 }
