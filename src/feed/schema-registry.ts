@@ -9,8 +9,10 @@
 import { CatalogError } from "../core/errors.ts";
 import { EMPTY_STREAM, type Revision, revision } from "../core/position.ts";
 import { SCHEMAS } from "../core/stream.ts";
+import { createConcurrencyLimit } from "../lib/concurrency-limit.ts";
 import { type ChangeLog, WrongRevision } from "../log/change-log.ts";
 import { type SchemaRecord, schemaCodec } from "../log/codecs/schema-codec.ts";
+import { recordsOf } from "../log/whole-reads.ts";
 import {
   type CompatibilityLevel,
   incompatibilities,
@@ -78,31 +80,21 @@ const ownLevel: CompatibilityLevel = "FULL_TRANSITIVE";
 const ownSubjects = new Set(eventSchemas.flatMap(({ subjects }) => subjects));
 const isOwn = (subject: string | undefined): subject is string =>
   subject !== undefined && ownSubjects.has(subject);
-const PAGE_MAX = 200;
 /** Lost races after which a registration is rejected. */
 const ATTEMPTS_MAX = 20;
 
 export function createSchemaRegistry(parts: SchemaRegistryParts): SchemaRegistry {
   const { log, now, systemActor } = parts;
   const known = createKnown();
-  let reading: Promise<void> = Promise.resolve();
+  const inTurn = createConcurrencyLimit(1);
 
-  /** Reads new registrations of all nodes; one read at a time. */
-  function refresh(): Promise<void> {
-    const next = reading.then(readOn, readOn);
-    reading = next.catch(() => undefined);
-    return next;
-  }
-
-  async function readOn(): Promise<void> {
-    for (;;) {
-      const page = await log.readStream(SCHEMAS, revision(known.revision() + 1), {
-        limit: PAGE_MAX,
-      });
-      if (page.length === 0) return;
-      for (const record of page) known.add(schemaCodec.decode(record), record.revision);
-    }
-  }
+  /** Reads new registrations of all nodes. */
+  const refresh = (): Promise<void> =>
+    inTurn(async () => {
+      for await (const record of recordsOf(log, SCHEMAS, revision(known.revision() + 1))) {
+        known.add(schemaCodec.decode(record), record.revision);
+      }
+    });
 
   /** Appends the record that `make` returns for the current state; repeats it after a lost race. */
   async function write(

@@ -14,6 +14,7 @@ import type { Caller } from "../catalog/catalog.ts";
 import { CatalogError } from "../core/errors.ts";
 import { doneOf, type JobCounts, NOTHING } from "../core/job-counts.ts";
 import type { Position } from "../core/position.ts";
+import { createConcurrencyLimit } from "../lib/concurrency-limit.ts";
 import { minOf } from "../lib/lists.ts";
 import type { JobRecord } from "../log/codecs/job-codec.ts";
 import { type JobRecordsParts, numberOf, openJobRecords } from "./job-records.ts";
@@ -140,7 +141,7 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
   const records = await openJobRecords(parts);
   const running = new Map<string, Running>();
   let closing = false;
-  let starting: Promise<unknown> = Promise.resolve();
+  const inTurn = createConcurrencyLimit(1);
 
   function register(kind: string, request: unknown, actor: string) {
     const asked = {
@@ -263,7 +264,7 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
     find,
 
     start(kind, request, caller) {
-      const started = starting.then(async () => {
+      return inTurn(async () => {
         if (closing) throw new CatalogError("unavailable", "the service is stopping");
         if (running.size >= runningMax) {
           throw new CatalogError("rate_limited", `${running.size} jobs are running`, {
@@ -274,8 +275,6 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
         const { first, position } = await register(kind, request, actor);
         return { id: first.id, position, ended: run(first, first) };
       });
-      starting = started.catch(() => {});
-      return started;
     },
 
     async list(page) {
@@ -308,7 +307,7 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
 
     async close() {
       closing = true;
-      await starting;
+      await inTurn(async () => {});
       const all = [...running.values()];
       for (const { controller } of all) {
         controller.abort(new CatalogError("unavailable", "the service is stopping"));

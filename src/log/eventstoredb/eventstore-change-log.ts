@@ -12,6 +12,7 @@ import { randomUUID } from "node:crypto";
 import { CatalogError } from "../../core/errors.ts";
 import { EMPTY_STREAM, revision } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
+import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import type { Logger } from "../../telemetry/logger.ts";
 import { type ChangeLog, type LogRecord, type Scavenged, WrongRevision } from "../change-log.ts";
 import { checkRead } from "../check-arguments.ts";
@@ -57,7 +58,7 @@ export async function openEventStoreChangeLog(
   const stopping = new AbortController();
   let closed: Promise<void> | undefined;
   let names: StreamNames | undefined;
-  let namesWork: Promise<unknown> = Promise.resolve();
+  const inTurn = createConcurrencyLimit(1);
 
   const reader = createLogReader(connection, prefix, stopping.signal);
   const session = openAppendSession({
@@ -87,7 +88,7 @@ export async function openEventStoreChangeLog(
 
   /** Runs one task at a time: each continues where the previous one ended. */
   function withNames<T>(work: (kept: StreamNames) => T): Promise<T> {
-    const running = namesWork.then(async () => {
+    return inTurn(async () => {
       checkOpen();
       names ??= openStreamNames(options.namesFile, id);
       // Up to the head at present: while others write, a next page may never be empty.
@@ -99,8 +100,6 @@ export async function openEventStoreChangeLog(
       }
       return work(names);
     });
-    namesWork = running.catch(() => undefined);
-    return running;
   }
 
   /** Reads the metadata of a stream on the server. */
@@ -133,8 +132,7 @@ export async function openEventStoreChangeLog(
     await appender.idle();
     stopping.abort();
     session.close();
-    await namesWork;
-    names?.close();
+    await inTurn(async () => names?.close());
     await connection.close();
   }
 

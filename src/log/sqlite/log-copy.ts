@@ -12,6 +12,7 @@ import { DatabaseSync } from "node:sqlite";
 import { CatalogError, messageOf } from "../../core/errors.ts";
 import { position, revision, START } from "../../core/position.ts";
 import type { StreamName } from "../../core/stream.ts";
+import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import type { ChangeLog, LogRecord } from "../change-log.ts";
 
 /** Records of one read of the log. */
@@ -35,7 +36,8 @@ const TABLES = `
 export function copyByStream(log: ChangeLog, directory: string): ChangeLog {
   const rows = openRows(directory);
   let copied = START;
-  let copying: Promise<unknown> = Promise.resolve();
+  /** One copy at a time: each begins where the previous one ended. */
+  const inTurn = createConcurrencyLimit(1);
 
   async function copy(): Promise<void> {
     // Up to the head at present: while others write, a next page may never be empty.
@@ -48,22 +50,15 @@ export function copyByStream(log: ChangeLog, directory: string): ChangeLog {
     }
   }
 
-  /** One at a time: each begins where the previous one ended. */
-  function upToDate(): Promise<void> {
-    const running = copying.then(copy);
-    copying = running.catch(() => {});
-    return running;
-  }
-
   return {
     ...log,
     async readStream(stream, from, options) {
       if (from === "end" || options.backward) return log.readStream(stream, from, options);
-      await upToDate();
+      await inTurn(copy);
       return rows.read(stream, from, options.limit);
     },
     async readBeginnings(streams, { limit }) {
-      await upToDate();
+      await inTurn(copy);
       let bytes = 0;
       return streams.map((stream) => {
         if (bytes > BYTES_MAX) return undefined;
@@ -73,8 +68,7 @@ export function copyByStream(log: ChangeLog, directory: string): ChangeLog {
       });
     },
     async close() {
-      await copying;
-      rows.close();
+      await inTurn(async () => rows.close());
       await log.close();
     },
   };

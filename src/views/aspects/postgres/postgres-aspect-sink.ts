@@ -9,6 +9,7 @@
  */
 import { CatalogError } from "../../../core/errors.ts";
 import type { Position } from "../../../core/position.ts";
+import { createConcurrencyLimit } from "../../../lib/concurrency-limit.ts";
 import type { ServerView } from "../../../storage/view-origin.ts";
 import type { AspectSink } from "../aspect-table.ts";
 import { createBatchWriter } from "./batch-writer.ts";
@@ -130,9 +131,13 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
     return accept(found);
   }
 
-  const runExclusive = createSerialQueue(() => {
-    if (connections.closed) throw new CatalogError("unavailable", `the view "${VIEW}" is closed`);
-  });
+  /** Runs one operation after another, so that each sees the state that the previous one left. */
+  const inTurn = createConcurrencyLimit(1);
+  const runExclusive = <T>(work: () => Promise<T>): Promise<T> =>
+    inTurn(async () => {
+      if (connections.closed) throw new CatalogError("unavailable", `the view "${VIEW}" is closed`);
+      return work();
+    });
 
   return {
     apply: (writes, upTo, record) =>
@@ -227,16 +232,3 @@ const moved = (to: Position): CatalogError =>
     "conflict",
     `the view "${VIEW}" was moved to position ${to} by another projector`,
   );
-
-/** Runs one operation after another, so that each sees the state that the previous one left. */
-function createSerialQueue(check: () => void) {
-  let last: Promise<unknown> = Promise.resolve();
-  return <T>(work: () => Promise<T>): Promise<T> => {
-    const mine = last.then(() => {
-      check();
-      return work();
-    });
-    last = mine.catch(() => {});
-    return mine;
-  };
-}
