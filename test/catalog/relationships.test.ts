@@ -130,7 +130,7 @@ describe("relationships", () => {
     expect(reads).toBe(5);
   });
 
-  test("the cache holds the latest pages of a urn and evicts older ones", async () => {
+  test("the cache holds all pages of a urn", async () => {
     const { listRelationships } = open();
     await writeEdges(
       ada,
@@ -144,7 +144,7 @@ describe("relationships", () => {
     await page(39);
     expect(reads).toBe(40);
     await page(0);
-    expect(reads).toBe(41);
+    expect(reads).toBe(40);
   });
 
   test("a page is not cached if the view moves during the read", async () => {

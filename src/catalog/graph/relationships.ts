@@ -6,6 +6,7 @@
  * accept such urns. The urn of a type that the model has must have that type's key parts. A request
  * to remove edges is a write and requires an entity type of the model.
  */
+import { LRUCache } from "lru-cache";
 import type { Change } from "../../core/change.ts";
 import { NO_RUN_ID } from "../../core/change.ts";
 import { CatalogError } from "../../core/errors.ts";
@@ -187,31 +188,26 @@ export function createRelationships(dependencies: Dependencies): Reads {
 const cachedMax = 20_000_000;
 /** Larger pages are not cached: sending them takes longer than reading them. */
 const cachedPageMax = 20_000;
-/** Cached pages per urn: the latest. */
-const cachedPerUrnMax = 16;
 
 /**
  * Cache of neighbour pages. The same neighbours are requested often and change rarely, so pages are
  * cached by their exact request until the view changes.
  */
 function createPageCache(version: () => number | undefined) {
-  /** By urn: most urns are requested in one form only. */
-  const pages = new Map<string, CachedPage[]>();
-  let size = 0;
+  const pages = new LRUCache<string, Page>({
+    maxSize: cachedMax,
+    maxEntrySize: cachedPageMax,
+    sizeCalculation: sizeOf,
+  });
   let at = version();
-
-  function clear(): void {
-    pages.clear();
-    size = 0;
-  }
 
   function cached(request: PageRequest): Page | undefined {
     const now = version();
     if (now !== at) {
-      clear();
+      pages.clear();
       at = now;
     }
-    return pages.get(request.urn)?.find((one) => isSame(one.request, request))?.page;
+    return pages.get(keyOf(request));
   }
 
   return {
@@ -220,39 +216,20 @@ function createPageCache(version: () => number | undefined) {
       const now = version();
       const page = cached(request) ?? (await read());
       // The page is at least as new as the view was before the read.
-      if (now === undefined || version() !== now || at !== now) return page;
-      const own = sizeOf(request, page);
-      if (own > cachedPageMax) return page;
-      if (size + own > cachedMax) clear();
-      if (cached(request) !== undefined) return page;
-      const ofUrn = pages.get(request.urn) ?? [];
-      const oldest = ofUrn.length < cachedPerUrnMax ? undefined : ofUrn.shift();
-      if (oldest !== undefined) size -= sizeOf(oldest.request, oldest.page);
-      ofUrn.push({ request, page });
-      pages.set(request.urn, ofUrn);
-      size += own;
+      if (now !== undefined && version() === now && at === now) pages.set(keyOf(request), page);
       return page;
     },
   };
 }
 
-interface CachedPage {
-  readonly request: PageRequest;
-  readonly page: Page;
-}
+const keyOf = ({ urn, direction, types, start, count }: PageRequest): string =>
+  JSON.stringify([urn, direction, types, start, count]);
 
-const sizeOf = ({ urn, types }: PageRequest, { relationships }: Page): number =>
+const sizeOf = ({ relationships }: Page, key: string): number =>
   relationships.reduce(
-    (size, { urn: other, via = "" }) => size + other.length + via.length + 100,
-    types.reduce((size, type) => size + type.length, urn.length + 200),
+    (size, { urn, via = "" }) => size + urn.length + via.length + 100,
+    key.length + 200,
   );
-
-const isSame = (one: PageRequest, other: PageRequest): boolean =>
-  one.direction === other.direction &&
-  one.start === other.start &&
-  one.count === other.count &&
-  one.types.length === other.types.length &&
-  one.types.every((type, n) => type === other.types[n]);
 
 const directions: readonly Direction[] = ["INCOMING", "OUTGOING", "UNDIRECTED"];
 export const lineageDirections: readonly LineageDirection[] = ["UPSTREAM", "DOWNSTREAM"];
