@@ -17,7 +17,6 @@ import { createCatalog } from "../catalog/create-catalog.ts";
 import { removeLeftValuesLater } from "../catalog/references/definition-removal.ts";
 import { createHierarchyLookup } from "../catalog/search/filter/hierarchy.ts";
 import type { ValueThread } from "../catalog/write/computed-ahead.ts";
-import { proposalsOf } from "../catalog/write/proposals/legacy-snapshots.ts";
 import { createProposalUrns } from "../catalog/write/proposals/proposal-urns.ts";
 import { isLoopback, requiresTokens } from "../config/addresses.ts";
 import type { Config } from "../config/config.ts";
@@ -374,7 +373,6 @@ function authorizationParts(
     model,
     namespace,
     urnOf: createProposalUrns(model, namespace),
-    proposalsOf: (snapshots: Parameters<typeof proposalsOf>[1]) => proposalsOf(model, snapshots),
     patchRules: authorizes("write", config, required) ? patchRules() : undefined,
     filterFields: authorizes("read", config, required)
       ? filterFields(rules.search.rules, model)

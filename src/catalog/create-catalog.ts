@@ -276,7 +276,7 @@ export async function createCatalog(parts: CatalogParts): Promise<ScopedCatalog>
       rejectOwnHeaders(proposals);
       return ingestion.ingest(proposals, caller);
     },
-    ingestSnapshots: (snapshots, caller) => ingestion.ingest(proposalsOf(model, snapshots), caller),
+    proposalsOf: (snapshots) => proposalsOf(model, snapshots),
     delete: createDelete({
       log,
       model,

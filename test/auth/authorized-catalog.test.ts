@@ -43,7 +43,6 @@ test("with authentication, proposals of a topic may not change policies or roles
     ...{ model, namespace: "li", now: Date.now },
     ...{ fixedPolicies: new Map(), undeletableEntities: new Set<string>() },
     urnOf: ({ entityUrn }: Proposal) => entityUrn,
-    proposalsOf: unused,
   };
   const guarded = authorizeCatalog({ ...parts, required: true }).catalog;
   for (const forbidden of [one, roles]) {

@@ -22,7 +22,7 @@ test("an unavailable policy view fails only the requests that need it", async ()
     ...{ guard: (one) => one, fields: { ofCriteria: {}, memberTypes: [] } },
     ...{ namespace: "li", systemActor: "urn:li:corpuser:system", now: Date.now },
     ...{ restricted: nothing, sealed: nothing },
-    ...{ urnOf: ({ entityUrn }) => entityUrn, proposalsOf: () => [] },
+    urnOf: ({ entityUrn }) => entityUrn,
     authority: {
       allows: async () => true,
       authContext: () => Promise.reject(unavailable),

@@ -79,7 +79,7 @@ export function createRecordingCatalog(): RecordingCatalog {
     calls,
     fault: undefined,
     ingest: answering("ingest", { position: position(7), changed: ["urn:li:tag:a"] }),
-    ingestSnapshots: answering("ingestSnapshots", { position: position(8), changed: [] }),
+    proposalsOf: (snapshots) => snapshots as unknown as ReturnType<Catalog["proposalsOf"]>,
     delete: answering("delete", {
       position: position(9),
       urn: "urn:li:tag:gone",

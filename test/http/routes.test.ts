@@ -235,8 +235,8 @@ describe("/entities", () => {
   test("ingest passes the snapshot on and returns only the position", async () => {
     const response = await act("/entities?action=ingest", { entity: { value }, systemMetadata });
     expect(response.payload).toBe("");
-    expect(response.headers).toMatchObject({ "x-annals-position": "8", "content-length": "0" });
-    expect(asked()).toEqual([["ingestSnapshots", [{ value, systemMetadata }], {}]]);
+    expect(response.headers).toMatchObject({ "x-annals-position": "7", "content-length": "0" });
+    expect(asked()).toEqual([["ingest", [{ value, systemMetadata }], {}]]);
   });
 
   test("batchIngest assigns system metadata to each snapshot", async () => {
@@ -247,9 +247,9 @@ describe("/entities", () => {
       systemMetadata: [systemMetadata, '{"runId":"r-2"}'],
     });
     expect(asked()).toEqual([
-      ["ingestSnapshots", [{ value }, { value }], {}],
+      ["ingest", [{ value }, { value }], {}],
       [
-        "ingestSnapshots",
+        "ingest",
         [
           { value, systemMetadata },
           { value, systemMetadata: { runId: "r-2" } },

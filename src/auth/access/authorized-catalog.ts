@@ -5,7 +5,7 @@
  */
 
 import type { AccessContext } from "../../catalog/access/access-filter.ts";
-import type { Catalog, Proposal, SnapshotProposal } from "../../catalog/catalog.ts";
+import type { Catalog, Proposal } from "../../catalog/catalog.ts";
 import type { EntityState } from "../../core/entity-state.ts";
 import type { PatchRules } from "../../core/patch/patch.ts";
 import type { Model } from "../../model/model.ts";
@@ -37,8 +37,6 @@ interface Parts {
   readonly model: Model;
   /** The urn of a proposal's entity; undefined when it has no valid one. */
   readonly urnOf: (proposal: Proposal) => string | undefined;
-  /** The proposals of snapshots. */
-  readonly proposalsOf: (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
   readonly namespace: string;
   readonly fixedPolicies: FixedPolicies;
   readonly undeletableEntities: ReadonlySet<string>;
@@ -54,12 +52,12 @@ interface Parts {
 }
 
 export function authorizeCatalog(parts: Parts): AuthorizedCatalog {
-  const { access, model, namespace, required, filterFields, urnOf, proposalsOf } = parts;
+  const { access, model, namespace, required, filterFields, urnOf } = parts;
   const systemActor = `urn:${namespace}:corpuser:__datahub_system`;
   const { authority, tokens } = access;
   const ending = { tokens, urnOf, namespace, systemActor };
   const { fixedPolicies, undeletableEntities } = parts;
-  const own = { fixedPolicies, urnOf, proposalsOf, namespace, systemActor };
+  const own = { fixedPolicies, urnOf, namespace, systemActor };
   const { entities } = access;
   const keeping = { undeletableEntities, entities, model, urnOf, namespace };
   const whole = <C extends Catalog>(one: C): C => {
@@ -82,7 +80,7 @@ export function authorizeCatalog(parts: Parts): AuthorizedCatalog {
         });
   const guard = (one: Catalog): Catalog =>
     required
-      ? authorizePrivilegedWrites(authorized(one), { authority, model, namespace, proposalsOf })
+      ? authorizePrivilegedWrites(authorized(one), { authority, model, namespace })
       : authorized(one);
   const { catalogFor } = createReadAuthority({
     guard,
@@ -91,7 +89,6 @@ export function authorizeCatalog(parts: Parts): AuthorizedCatalog {
     namespace,
     systemActor,
     now: parts.now,
-    proposalsOf,
     catalog: {
       ...catalog,
       authorizedFor: (context) => whole(catalog.authorizedFor(context)),

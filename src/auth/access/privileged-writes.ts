@@ -6,7 +6,7 @@
  * The check comes before validation and uses the model's own names, so that another spelling of a
  * name does not bypass it.
  */
-import type { Caller, Catalog, Proposal, SnapshotProposal } from "../../catalog/catalog.ts";
+import type { Caller, Catalog, Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { entityTypeOf, withNamespace } from "../../core/urn.ts";
 import { REQUIRED } from "../../core/write/required-privileges.ts";
@@ -96,8 +96,6 @@ export const privilegedTypes: Readonly<Record<string, Rule>> = {
 interface Dependencies {
   readonly authority: Authority;
   readonly model: Pick<Model, "findEntity">;
-  /** The proposals of snapshots. */
-  readonly proposalsOf: (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
   readonly namespace: string;
 }
 
@@ -162,8 +160,6 @@ export function authorizePrivilegedWrites(catalog: Catalog, dependencies: Depend
   return {
     ...catalog,
     ingest,
-    ingestSnapshots: async (snapshots, caller) =>
-      ingest(dependencies.proposalsOf(snapshots), caller),
     async delete(request, caller) {
       await admit(caller, askedOf(request.urn));
       return catalog.delete(request, caller);

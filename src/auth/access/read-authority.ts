@@ -10,11 +10,12 @@ import type {
   AccessFilter,
   ResolveFilter,
 } from "../../catalog/access/access-filter.ts";
-import type { Catalog, Proposal, SnapshotProposal, Written } from "../../catalog/catalog.ts";
+import type { Catalog, Proposal, Written } from "../../catalog/catalog.ts";
 import type { EntityState } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
 import { withNamespace } from "../../core/urn.ts";
+import { boundedCache } from "../../lib/bounded-cache.ts";
 import type { AuthContext, Authority } from "../policies/authority.ts";
 import { namesHierarchies, type PolicyExpansion } from "../policies/policy-expansion.ts";
 import {
@@ -51,8 +52,6 @@ interface Dependencies {
   readonly policyExpansion?: PolicyExpansion | undefined;
   /** Urn of the proposal's entity; undefined for a proposal without a valid one. */
   readonly urnOf: (proposal: Proposal) => string | undefined;
-  /** The proposals of snapshots. */
-  readonly proposalsOf: (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
   readonly namespace: string;
   readonly systemActor: string;
   readonly now: () => number;
@@ -81,8 +80,8 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
     ...dependencies,
     entities: createStoredEntities(catalog),
   });
-  /** By user; evicts the oldest. */
-  const catalogs = new Map<string, Catalog>();
+  /** By user. */
+  const catalogs = boundedCache<string, Catalog>(usersMax);
   /** Position of the last write of this node that may have changed a hierarchy. */
   let lastMove: Position = START;
   /** True once any user's policies name a hierarchy. */
@@ -183,10 +182,6 @@ export function createReadAuthority(dependencies: Dependencies): ReadAuthority {
                 ),
               },
         );
-        for (const oldest of catalogs.keys()) {
-          if (catalogs.size < usersMax) break;
-          catalogs.delete(oldest);
-        }
         catalogs.set(actor, own);
       }
       return own;
@@ -215,10 +210,6 @@ const filterIn = (authContext: AuthContext | undefined, fields: FilterFields): A
     ? hidesEverything
     : accessFilterOf(authContext.policies, authContext.principal, fields);
 
-const seenWriting = [
-  ...(["ingest", "ingestSnapshots", "delete", "deleteReferences"] as const),
-  "forgetRelationships",
-] as const;
 const NO_URN: ReadonlySet<string> = new Set(["malformed", "invalid", "not_found"]);
 
 /**
@@ -229,8 +220,8 @@ function visibleWrites(
   seen: Catalog,
   resolveFilter: ResolveFilter,
   moves: ReparentingGuard,
-  { catalog: whole, namespace, urnOf, proposalsOf }: Dependencies,
-): Pick<Catalog, (typeof seenWriting)[number]> {
+  { catalog: whole, namespace, urnOf }: Dependencies,
+): Pick<Catalog, "ingest" | "delete" | "deleteReferences" | "forgetRelationships"> {
   const all = { includeSoftDelete: true };
 
   /** True when all entities of the proposals are in memory and visible. */
@@ -277,8 +268,6 @@ function visibleWrites(
 
   return {
     ingest,
-    ingestSnapshots: async (snapshots, caller) => ingest(proposalsOf(snapshots), caller),
-
     async delete(request, caller) {
       const urn = withNamespace(request.urn, namespace);
       if ((await hiddenAmong([request.urn])) === undefined) {
@@ -309,7 +298,7 @@ function invalidatingWrites(
   catalog: Catalog,
   wrote: (bearing: Bearing, position: Position | undefined) => void,
 ) {
-  const { ingest, ingestSnapshots, delete: remove, deleteReferences, rollbackRun } = catalog;
+  const { ingest, delete: remove, deleteReferences, rollbackRun } = catalog;
 
   function bearingOf(proposals: readonly Proposal[]): Bearing | undefined {
     if (proposals.some(decides)) return "decides";
@@ -334,7 +323,6 @@ function invalidatingWrites(
       const writing = ingest(proposals, caller);
       return bearing === undefined ? writing : after(writing, bearing);
     },
-    ingestSnapshots: (snapshots, caller) => after(ingestSnapshots(snapshots, caller), "decides"),
     delete: (request, caller) => after(remove(request, caller), "decides"),
     deleteReferences: (request, caller) => after(deleteReferences(request, caller), "decides"),
     rollbackRun: (...asked) => after(rollbackRun(...asked), "decides"),
@@ -342,4 +330,4 @@ function invalidatingWrites(
   return writes;
 }
 
-type Writes = "ingest" | "ingestSnapshots" | "delete" | "deleteReferences" | "rollbackRun";
+type Writes = "ingest" | "delete" | "deleteReferences" | "rollbackRun";

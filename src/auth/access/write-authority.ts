@@ -6,7 +6,7 @@
  *
  * The check comes before validation; constraints compare with the stored tags.
  */
-import type { Caller, Catalog, Proposal, SnapshotProposal } from "../../catalog/catalog.ts";
+import type { Caller, Catalog, Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { applyPatch, type PatchRules, parsePatch } from "../../core/patch/patch.ts";
 import { entityTypeOf, withNamespace } from "../../core/urn.ts";
@@ -133,8 +133,6 @@ interface Dependencies {
   readonly patchRules: PatchRules;
   /** Urn of the proposal's entity; undefined for a proposal without a valid one. */
   readonly urnOf: (proposal: Proposal) => string | undefined;
-  /** The proposals of snapshots. */
-  readonly proposalsOf: (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
   /** Entity types with their own rules (privileged-writes.ts). */
   readonly coveredTypes: ReadonlySet<string>;
   readonly namespace: string;
@@ -142,7 +140,7 @@ interface Dependencies {
 }
 
 export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): Catalog {
-  const { authority, entities, patchRules, urnOf, proposalsOf, coveredTypes } = dependencies;
+  const { authority, entities, patchRules, urnOf, coveredTypes } = dependencies;
   const { namespace, systemActor } = dependencies;
 
   /** Undefined when the caller may write everything. */
@@ -304,7 +302,6 @@ export function authorizeWrites(catalog: Catalog, dependencies: Dependencies): C
   return {
     ...catalog,
     ingest,
-    ingestSnapshots: async (snapshots, caller) => ingest(proposalsOf(snapshots), caller),
     async delete(request, caller) {
       await admitOne(request.urn, toDelete, caller);
       return catalog.delete(request, caller);

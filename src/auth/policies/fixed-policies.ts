@@ -35,19 +35,15 @@ interface Dependencies {
   readonly fixedPolicies: FixedPolicies;
   /** Urn of the proposal's entity; undefined for a proposal without a valid one. */
   readonly urnOf: (proposal: Proposal) => string | undefined;
-  /** The proposals of snapshots. */
-  readonly proposalsOf: (
-    snapshots: Parameters<Catalog["ingestSnapshots"]>[0],
-  ) => readonly Proposal[];
   readonly namespace: string;
 }
 
-type Writes = "ingest" | "ingestSnapshots" | "delete" | "deleteReferences";
+type Writes = "ingest" | "delete" | "deleteReferences";
 
 /** The catalog; a write to a fixed policy throws `invalid`. */
 export function keepFixedPolicies<C extends Pick<Catalog, Writes>>(
   catalog: C,
-  { fixedPolicies, urnOf, proposalsOf, namespace }: Dependencies,
+  { fixedPolicies, urnOf, namespace }: Dependencies,
 ): C {
   function rejectFixed(urn: string | undefined): void {
     if (urn === undefined || !fixedPolicies.has(urn)) return;
@@ -77,7 +73,6 @@ export function keepFixedPolicies<C extends Pick<Catalog, Writes>>(
   return {
     ...catalog,
     ingest,
-    ingestSnapshots: async (snapshots, caller) => ingest(proposalsOf(snapshots), caller),
     async delete(request, caller) {
       rejectFixed(withNamespace(request.urn, namespace));
       return catalog.delete(request, caller);

@@ -3,7 +3,7 @@
  * the password of another user, or create an invite for a role. A suspended user stays suspended, because
  * DataHub's web container writes the status ACTIVE at each single sign-on.
  */
-import type { Catalog, Proposal, SnapshotProposal } from "../../catalog/catalog.ts";
+import type { Catalog, Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { jsonObject, parsedValue } from "../../lib/json.ts";
 import { isSealed } from "../access/restricted-entities.ts";
@@ -14,15 +14,13 @@ interface Dependencies {
   readonly entities: Pick<StoredEntities, "find">;
   /** The urn of a proposal's entity. */
   readonly urnOf: (proposal: Proposal) => string | undefined;
-  /** The proposals of snapshots. */
-  readonly proposalsOf: (snapshots: readonly SnapshotProposal[]) => readonly Proposal[];
   readonly systemActor: string;
 }
 
 const STATUS = "corpUserStatus";
 
 export function sealWrites<C extends Catalog>(catalog: C, dependencies: Dependencies): C {
-  const { entities, urnOf, proposalsOf, systemActor } = dependencies;
+  const { entities, urnOf, systemActor } = dependencies;
 
   /** True for a proposal that would reactivate a suspended user. */
   async function reactivates(proposal: Proposal): Promise<boolean> {
@@ -50,7 +48,6 @@ export function sealWrites<C extends Catalog>(catalog: C, dependencies: Dependen
   return {
     ...catalog,
     ingest,
-    ingestSnapshots: async (snapshots, caller) => ingest(proposalsOf(snapshots), caller),
   };
 }
 

@@ -75,7 +75,7 @@ export interface ReadingTools {
 
 type Reading = Omit<
   Catalog,
-  | ("ingest" | "ingestSnapshots" | "delete" | "deleteReferences" | "producePlatformEvent")
+  | ("ingest" | "proposalsOf" | "delete" | "deleteReferences" | "producePlatformEvent")
   | ("listRuns" | "describeRun" | "rollbackRun")
   | ("positionOf" | "reach" | "health")
 >;

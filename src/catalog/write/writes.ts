@@ -93,8 +93,8 @@ export interface Writes {
    * contains its index.
    */
   ingest(proposals: readonly Proposal[], caller: Caller): Promise<Ingested>;
-  /** The same for the aspects of all snapshots. */
-  ingestSnapshots(snapshots: readonly SnapshotProposal[], caller: Caller): Promise<Ingested>;
+  /** The aspects of snapshots as proposals. Throws `malformed` for an invalid snapshot. */
+  proposalsOf(snapshots: readonly SnapshotProposal[]): readonly Proposal[];
   /**
    * Hard delete. Without an aspect: the entity and its timeseries. With one (timeseries only):
    * its events in the range, both ends inclusive. `dryRun` counts without deleting.

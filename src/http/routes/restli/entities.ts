@@ -47,9 +47,10 @@ const ingest: Endpoint = {
   proposals: ({ body }, expand) => expand(snapshotOf(body)),
   handle: async (apiRequest, { catalog }) =>
     written(
-      apiRequest.proposals === undefined
-        ? await catalog.ingestSnapshots(snapshotOf(apiRequest.body), apiRequest.caller)
-        : await catalog.ingest(apiRequest.proposals, apiRequest.caller),
+      await catalog.ingest(
+        apiRequest.proposals ?? catalog.proposalsOf(snapshotOf(apiRequest.body)),
+        apiRequest.caller,
+      ),
     ),
 };
 
@@ -70,9 +71,10 @@ const batchIngest: Endpoint = {
   proposals: ({ body }, expand) => expand(snapshotsOf(body)),
   handle: async (apiRequest, { catalog }) =>
     written(
-      apiRequest.proposals === undefined
-        ? await catalog.ingestSnapshots(snapshotsOf(apiRequest.body), apiRequest.caller)
-        : await catalog.ingest(apiRequest.proposals, apiRequest.caller),
+      await catalog.ingest(
+        apiRequest.proposals ?? catalog.proposalsOf(snapshotsOf(apiRequest.body)),
+        apiRequest.caller,
+      ),
     ),
 };
 
