@@ -1,9 +1,10 @@
 /** Sizes of the embedded stores on disk, and the generations of the views. */
+import { realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { embedded } from "../config/kinds.ts";
 import type { StoreFigures } from "../jobs/status/status.ts";
-import { bytesOf, generationOf } from "../storage/sqlite/view-figures.ts";
+import { findGeneration } from "../storage/sqlite/view-tables.ts";
 import { viewNames } from "./store-locations.ts";
 
 const stores = ["log", ...viewNames] as const;
@@ -16,5 +17,17 @@ export function storeFigures(
   const name = stores.find((one) => one === store);
   if (name === undefined || config[name] !== embedded) return {};
   const file = join(config.data, `${name}.sqlite`);
-  return { bytes: bytesOf(file), generation: name === "log" ? undefined : generationOf(file) };
+  return { bytes: bytesOf(file), generation: name === "log" ? undefined : findGeneration(file, 0) };
+}
+
+/** Bytes of a database with its write-ahead log; undefined while there is no file. */
+function bytesOf(path: string): number | undefined {
+  try {
+    // The file may be a link to the live generation, which has its write-ahead log beside it.
+    const file = realpathSync(path);
+    const ahead = statSync(`${file}-wal`, { throwIfNoEntry: false });
+    return statSync(file).size + (ahead?.size ?? 0);
+  } catch {
+    return undefined;
+  }
 }

@@ -2,8 +2,10 @@
 import type { Client } from "@elastic/elasticsearch";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
+import type { ServerAddress } from "../../src/storage/view-origin.ts";
 import { openElasticsearchSearchReader } from "../../src/views/search/elasticsearch/elasticsearch-search-reader.ts";
 import { openElasticsearchSearchSink } from "../../src/views/search/elasticsearch/elasticsearch-search-sink.ts";
+import { fromUnitOrder } from "../../src/views/search/elasticsearch/stored-text.ts";
 import type {
   Condition,
   DocumentText,
@@ -14,11 +16,12 @@ import type {
   SearchSink,
   SearchWrite,
 } from "../../src/views/search/search.ts";
+import { decodeDocument } from "../../src/views/search/stored-document.ts";
 import { searchContract } from "../contract/search.contract.ts";
 import { createSearchModel, searchHistories } from "../contract/search-model.ts";
 import { sinkContract } from "../contract/sink.contract.ts";
 import { reachStore, storeTitle } from "../support/stores.ts";
-import { addressOf, createElasticsearchPlace } from "./elasticsearch-place.ts";
+import { addressOf, createElasticsearchPlace, rawClient } from "./elasticsearch-place.ts";
 
 type Engine = "elasticsearch" | "opensearch";
 
@@ -28,12 +31,32 @@ async function reached(name: Engine) {
     "skipped" in store ? "" : addressOf(name, store.url),
     {
       openSink: openElasticsearchSearchSink,
-      openReader: openElasticsearchSearchReader,
+      openReader: openDumpedReader,
       change,
     },
   );
   return { title: storeTitle(name, store), createPlace, skipped: "skipped" in store };
 }
+
+/** The stored documents with their positions, in the order of their urns. */
+const openDumpedReader = async (place: ServerAddress) => ({
+  ...(await openElasticsearchSearchReader(place)),
+  async *dump() {
+    const client = rawClient(place);
+    try {
+      const { hits } = await client.search<Stored>({
+        ...{ index: `${place.name}.search.live.*`, size: 10_000, sort: [{ urn: "asc" }] },
+      });
+      for (const { _source } of hits.hits) {
+        if (_source === undefined) continue;
+        const document = decodeDocument(fromUnitOrder(_source.urn), _source.document);
+        yield { position: _source.at, document };
+      }
+    } finally {
+      await client.close();
+    }
+  },
+});
 
 /** The contract of sinks, for the search view. */
 export async function searchSinkOn(name: Engine): Promise<void> {

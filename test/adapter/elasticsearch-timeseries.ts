@@ -2,15 +2,23 @@
 import type { Client } from "@elastic/elasticsearch";
 import { describe } from "vitest";
 import { partitionOf } from "../../src/storage/elasticsearch/names.ts";
+import type { ServerAddress } from "../../src/storage/view-origin.ts";
 import { openElasticsearchTimeseriesReader } from "../../src/views/timeseries/elasticsearch/elasticsearch-timeseries-reader.ts";
+import { openElasticsearchTimeseriesRows } from "../../src/views/timeseries/elasticsearch/elasticsearch-timeseries-rows.ts";
 import { openElasticsearchTimeseriesSink } from "../../src/views/timeseries/elasticsearch/elasticsearch-timeseries-sink.ts";
 import type { TimeseriesWrite } from "../../src/views/timeseries/timeseries-table.ts";
 import { typeOf } from "../contract/aspect-table-model.ts";
 import { sinkContract } from "../contract/sink.contract.ts";
 import { timeseriesTableContract } from "../contract/timeseries-table.contract.ts";
 import { timeseriesHistories } from "../contract/timeseries-table-model.ts";
+import { withTimeseriesDump } from "../support/dumped-readers.ts";
 import { reachStore, storeTitle } from "../support/stores.ts";
 import { addressOf, createElasticsearchPlace } from "./elasticsearch-place.ts";
+
+export const openDumpedReader = async (place: ServerAddress) =>
+  withTimeseriesDump(await openElasticsearchTimeseriesReader(place), () =>
+    openElasticsearchTimeseriesRows(place),
+  );
 
 /** The contracts of the view, on one kind of store. */
 export async function timeseriesOn(name: "elasticsearch" | "opensearch"): Promise<void> {
@@ -21,7 +29,7 @@ export async function timeseriesOn(name: "elasticsearch" | "opensearch"): Promis
     const url = "skipped" in store ? "" : addressOf(name, store.url);
     const createPlace = createElasticsearchPlace(url, {
       openSink: openElasticsearchTimeseriesSink,
-      openReader: openElasticsearchTimeseriesReader,
+      openReader: openDumpedReader,
       change,
     });
 

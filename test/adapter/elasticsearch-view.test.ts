@@ -3,10 +3,6 @@ import { position, START } from "../../src/core/position.ts";
 import { checkElasticsearch } from "../../src/storage/elasticsearch/check.ts";
 import type { ServerView } from "../../src/storage/view-origin.ts";
 import { timeseriesAsker } from "../../src/views/timeseries/elasticsearch/documents.ts";
-import {
-  type ElasticsearchTimeseriesReader,
-  openElasticsearchTimeseriesReader,
-} from "../../src/views/timeseries/elasticsearch/elasticsearch-timeseries-reader.ts";
 import { openElasticsearchTimeseriesSink } from "../../src/views/timeseries/elasticsearch/elasticsearch-timeseries-sink.ts";
 import type {
   TimeseriesSink,
@@ -14,6 +10,7 @@ import type {
 } from "../../src/views/timeseries/timeseries-table.ts";
 import { reachStore, storeTitle } from "../support/stores.ts";
 import { addressOf, createElasticsearchPlace } from "./elasticsearch-place.ts";
+import { openDumpedReader } from "./elasticsearch-timeseries.ts";
 
 const urn = "urn:li:dataset:a";
 const aspect = "datasetProfile";
@@ -40,12 +37,12 @@ for (const name of ["elasticsearch", "opensearch"] as const) {
       "skipped" in store ? "" : addressOf(name, store.url),
       {
         openSink: openElasticsearchTimeseriesSink,
-        openReader: openElasticsearchTimeseriesReader,
+        openReader: openDumpedReader,
         change: async () => {},
       },
     );
     let place: Awaited<ReturnType<typeof createPlace>>;
-    let reader: ElasticsearchTimeseriesReader;
+    let reader: Awaited<ReturnType<typeof openDumpedReader>>;
     let sinks: TimeseriesSink[];
 
     beforeEach(async () => {

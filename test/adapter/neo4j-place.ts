@@ -3,7 +3,9 @@ import neo4j, { type Driver } from "neo4j-driver";
 import type { ViewOrigin } from "../../src/storage/view-origin.ts";
 import type { GraphSink } from "../../src/views/graph/graph.ts";
 import { openNeo4jGraphReader } from "../../src/views/graph/neo4j/neo4j-graph-reader.ts";
+import { openNeo4jGraphRows } from "../../src/views/graph/neo4j/neo4j-graph-rows.ts";
 import { openNeo4jGraphSink } from "../../src/views/graph/neo4j/neo4j-graph-sink.ts";
+import { withGraphDump } from "../support/dumped-readers.ts";
 
 const run = Math.random().toString(36).slice(2, 8);
 
@@ -44,7 +46,10 @@ export function createNeo4jPlace(text: string) {
         sink = await openNeo4jGraphSink({ url: text, name, ...origin });
         return sink;
       },
-      openReader: () => openNeo4jGraphReader({ url: text, name }),
+      openReader: async () =>
+        withGraphDump(await openNeo4jGraphReader({ url: text, name }), () =>
+          openNeo4jGraphRows({ url: text, name }),
+        ),
       /** Replaces `LABEL` by the label of the live generation. */
       async change(statements: string) {
         const [live] = await ask(`MATCH (v:${name}_graph {part: 'live'}) RETURN v.generation AS g`);

@@ -2,13 +2,16 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import type { ServerAddress, ViewOrigin } from "../../src/storage/view-origin.ts";
+import type { AspectReader } from "../../src/views/aspects/aspect-table.ts";
 import { openPostgresAspectReader } from "../../src/views/aspects/postgres/postgres-aspect-reader.ts";
+import { openPostgresAspectRows } from "../../src/views/aspects/postgres/postgres-aspect-rows.ts";
 import { openPostgresAspectSink } from "../../src/views/aspects/postgres/postgres-aspect-sink.ts";
+import { type AspectRow, type Dump, withAspectDump } from "../support/dumped-readers.ts";
 
 export interface PostgresPlace {
   readonly place: ServerAddress;
   openSink(origin?: ViewOrigin): ReturnType<typeof openPostgresAspectSink>;
-  openReader(): ReturnType<typeof openPostgresAspectReader>;
+  openReader(): Promise<AspectReader & Dump<AspectRow>>;
   /** `{entity}` and the like are the tables of the live generation. */
   ask(query: string): Promise<readonly Record<string, unknown>[]>;
   change(statements: string): Promise<void>;
@@ -55,7 +58,10 @@ export const createPostgresPlaces = (url: string) => async (): Promise<PostgresP
   return {
     place,
     openSink: (origin = {}) => keep(openPostgresAspectSink({ ...place, ...origin })),
-    openReader: () => keep(openPostgresAspectReader(place)),
+    openReader: async () =>
+      withAspectDump(await keep(openPostgresAspectReader(place)), () =>
+        openPostgresAspectRows(place),
+      ),
     ask: async (query) => (await run(query)).rows,
     change: async (statements) => {
       await run(statements);

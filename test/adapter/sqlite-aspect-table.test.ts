@@ -1,15 +1,15 @@
 import { describe, test } from "vitest";
-import { openSqliteAspectReader } from "../../src/views/aspects/sqlite/sqlite-aspect-reader.ts";
 import { openSqliteAspectSink } from "../../src/views/aspects/sqlite/sqlite-aspect-sink.ts";
 import { aspectTableContract } from "../contract/aspect-table.contract.ts";
 import { aspectHistories } from "../contract/aspect-table-model.ts";
 import { expectRestoredCounts } from "../contract/restored-counts.ts";
 import { sinkContract } from "../contract/sink.contract.ts";
+import { openDumpedAspectReader } from "../support/dumped-readers.ts";
 import { createSqlitePlace } from "./sqlite-place.ts";
 
 const createPlace = createSqlitePlace({
   openSink: openSqliteAspectSink,
-  openReader: openSqliteAspectReader,
+  openReader: openDumpedAspectReader,
 });
 
 aspectTableContract("sqlite", { createPlace });

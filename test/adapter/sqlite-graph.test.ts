@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
 import type { GraphWrite } from "../../src/views/graph/graph.ts";
-import { openSqliteGraphReader } from "../../src/views/graph/sqlite/sqlite-graph-reader.ts";
 import { openSqliteGraphSink } from "../../src/views/graph/sqlite/sqlite-graph-sink.ts";
 import { graphContract } from "../contract/graph.contract.ts";
 import { graphHistories, urns } from "../contract/graph-model.ts";
 import { sinkContract } from "../contract/sink.contract.ts";
+import { openDumpedGraphReader } from "../support/dumped-readers.ts";
 import { createSqlitePlace } from "./sqlite-place.ts";
 
 const createPlace = createSqlitePlace({
   openSink: openSqliteGraphSink,
-  openReader: openSqliteGraphReader,
+  openReader: openDumpedGraphReader,
 });
 
 graphContract("sqlite", { createPlace });

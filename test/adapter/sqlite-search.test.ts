@@ -16,7 +16,7 @@ import { openSqliteSearchSink } from "../../src/views/search/sqlite/sqlite-searc
 import { searchContract } from "../contract/search.contract.ts";
 import { createSearchModel, searchHistories } from "../contract/search-model.ts";
 import { sinkContract } from "../contract/sink.contract.ts";
-import { openDumpedSearchReader } from "../support/sqlite-search-dump.ts";
+import { openDumpedSearchReader } from "../support/dumped-readers.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { createSqlitePlace } from "./sqlite-place.ts";
 

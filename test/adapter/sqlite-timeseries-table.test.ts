@@ -1,17 +1,17 @@
 import { StatementSync } from "node:sqlite";
 import { describe, expect, test, vi } from "vitest";
 import { position } from "../../src/core/position.ts";
-import { openSqliteTimeseriesReader } from "../../src/views/timeseries/sqlite/sqlite-timeseries-reader.ts";
 import { openSqliteTimeseriesSink } from "../../src/views/timeseries/sqlite/sqlite-timeseries-sink.ts";
 import { typeOf } from "../contract/aspect-table-model.ts";
 import { sinkContract } from "../contract/sink.contract.ts";
 import { timeseriesTableContract } from "../contract/timeseries-table.contract.ts";
 import { timeseriesHistories } from "../contract/timeseries-table-model.ts";
+import { openDumpedTimeseriesReader } from "../support/dumped-readers.ts";
 import { createSqlitePlace } from "./sqlite-place.ts";
 
 const createPlace = createSqlitePlace({
   openSink: openSqliteTimeseriesSink,
-  openReader: openSqliteTimeseriesReader,
+  openReader: openDumpedTimeseriesReader,
 });
 
 timeseriesTableContract("sqlite", { createPlace });

@@ -2,21 +2,23 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Position, position } from "../../src/core/position.ts";
-import type { Dump } from "../../src/storage/dump.ts";
-import { openSqliteTimeseriesReader } from "../../src/views/timeseries/sqlite/sqlite-timeseries-reader.ts";
 import { openSqliteTimeseriesSink } from "../../src/views/timeseries/sqlite/sqlite-timeseries-sink.ts";
 import type {
   TimeseriesReader,
-  TimeseriesRow,
   TimeseriesSink,
   TimeseriesWrite,
 } from "../../src/views/timeseries/timeseries-table.ts";
 import { createTimeseriesModel, timeseriesHistories } from "../contract/timeseries-table-model.ts";
+import {
+  type Dump,
+  openDumpedTimeseriesReader,
+  type TimeseriesRow,
+} from "../support/dumped-readers.ts";
 import { createSqlitePlace } from "./sqlite-place.ts";
 
 const createPlace = createSqlitePlace({
   openSink: openSqliteTimeseriesSink,
-  openReader: openSqliteTimeseriesReader,
+  openReader: openDumpedTimeseriesReader,
 });
 const index = { entityType: "dataset", aspect: "datasetProfile" };
 const urn = "urn:li:dataset:a";

@@ -5,7 +5,8 @@
 import fc from "fast-check";
 import { type AspectState, type EntityState, unknownEntity } from "../../src/core/entity-state.ts";
 import { type Position, position, type Revision, revision } from "../../src/core/position.ts";
-import type { AspectRow, AspectWrite, StoredValue } from "../../src/views/aspects/aspect-table.ts";
+import type { AspectWrite, StoredValue } from "../../src/views/aspects/aspect-table.ts";
+import type { AspectRow } from "../support/dumped-readers.ts";
 
 /** Urns that engines, patterns and objects trip over. */
 export const urns: readonly string[] = [

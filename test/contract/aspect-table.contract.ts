@@ -6,13 +6,12 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { unknownEntity } from "../../src/core/entity-state.ts";
 import { type Position, position, revision } from "../../src/core/position.ts";
-import type { Dump } from "../../src/storage/dump.ts";
 import type {
   AspectReader,
-  AspectRow,
   AspectSink,
   AspectWrite,
 } from "../../src/views/aspects/aspect-table.ts";
+import type { AspectRow, Dump } from "../support/dumped-readers.ts";
 import {
   aspectHistories,
   byteOrder,

@@ -7,7 +7,6 @@ import { position } from "../../src/core/position.ts";
 import type {
   Edge,
   Followed,
-  GraphRow,
   GraphWrite,
   Neighbour,
   NeighboursQuery,
@@ -15,6 +14,7 @@ import type {
   Stamps,
   Steps,
 } from "../../src/views/graph/graph.ts";
+import type { GraphRow } from "../support/dumped-readers.ts";
 
 /** Urns with special characters of engines and query languages; some have unknown types. */
 export const urns: readonly string[] = [
@@ -138,7 +138,7 @@ function withoutRepeats(edges: readonly Edge[]): readonly Edge[] {
 
 export interface GraphModel {
   apply(write: GraphWrite): void;
-  /** In the order of GraphReader.dump. */
+  /** In the order of Dump.dump. */
   rows(): readonly GraphRow[];
   neighbours(query: NeighboursQuery): { neighbours: readonly Neighbour[]; total: number };
   follow(urns: readonly string[], steps: Steps): readonly Followed[];

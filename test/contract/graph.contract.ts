@@ -5,17 +5,16 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Position, position } from "../../src/core/position.ts";
-import type { Dump } from "../../src/storage/dump.ts";
 import type {
   Direction,
   Edge,
   GraphReader,
-  GraphRow,
   GraphSink,
   GraphWrite,
   Neighbour,
   Steps,
 } from "../../src/views/graph/graph.ts";
+import type { Dump, GraphRow } from "../support/dumped-readers.ts";
 import { createGraphModel, graphHistories, someSteps, types, urns } from "./graph-model.ts";
 
 export interface GraphPlace {

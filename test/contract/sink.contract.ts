@@ -1,12 +1,12 @@
 /**
  * The contract of every sink (src/projector/sink.ts), for all views and stores. Views are compared
- * by all of their rows (src/storage/dump.ts).
+ * by all of their rows (support/dumped-readers.ts).
  */
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Position, position, START } from "../../src/core/position.ts";
 import type { Sink } from "../../src/projector/sink.ts";
-import type { Dump } from "../../src/storage/dump.ts";
+import type { Dump } from "../support/dumped-readers.ts";
 
 /** The location of one view. */
 export interface ViewPlace<W, Row> {

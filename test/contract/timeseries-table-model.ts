@@ -4,9 +4,9 @@ import { position } from "../../src/core/position.ts";
 import type {
   TimeseriesEvent,
   TimeseriesRange,
-  TimeseriesRow,
   TimeseriesWrite,
 } from "../../src/views/timeseries/timeseries-table.ts";
+import type { TimeseriesRow } from "../support/dumped-readers.ts";
 import { byteOrder, typeOf, urns } from "./aspect-table-model.ts";
 
 const few = [0, 1, 4, 7, 10, 13].map((n) => urns[n] ?? "");

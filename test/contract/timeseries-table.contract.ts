@@ -5,14 +5,13 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Position, position } from "../../src/core/position.ts";
-import type { Dump } from "../../src/storage/dump.ts";
 import type {
   TimeseriesEvent,
   TimeseriesReader,
-  TimeseriesRow,
   TimeseriesSink,
   TimeseriesWrite,
 } from "../../src/views/timeseries/timeseries-table.ts";
+import type { Dump, TimeseriesRow } from "../support/dumped-readers.ts";
 import { urns } from "./aspect-table-model.ts";
 import { aspects, createTimeseriesModel, timeseriesHistories } from "./timeseries-table-model.ts";
 

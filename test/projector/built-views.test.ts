@@ -12,12 +12,14 @@ import { decodeRecord, encodeChange } from "../../src/log/codecs/record-codec.ts
 import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { startProjector } from "../../src/projector/projector.ts";
 import type { View } from "../../src/projector/sink.ts";
-import type { Dump } from "../../src/storage/dump.ts";
-import { openSqliteAspectReader } from "../../src/views/aspects/sqlite/sqlite-aspect-reader.ts";
 import { openSqliteAspectSink } from "../../src/views/aspects/sqlite/sqlite-aspect-sink.ts";
-import { openSqliteTimeseriesReader } from "../../src/views/timeseries/sqlite/sqlite-timeseries-reader.ts";
 import { openSqliteTimeseriesSink } from "../../src/views/timeseries/sqlite/sqlite-timeseries-sink.ts";
 import { buildViews } from "../support/build-views.ts";
+import {
+  type Dump,
+  openDumpedAspectReader,
+  openDumpedTimeseriesReader,
+} from "../support/dumped-readers.ts";
 import { findDifference } from "../support/find-difference.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { createArrayLog, createRecordingView, decode, range } from "./array-log.ts";
@@ -156,8 +158,8 @@ async function openCatalog() {
         }
       };
       return [
-        await compare(openSqliteAspectReader, "aspects"),
-        await compare(openSqliteTimeseriesReader, "timeseries"),
+        await compare(openDumpedAspectReader, "aspects"),
+        await compare(openDumpedTimeseriesReader, "timeseries"),
       ];
     },
     async [Symbol.asyncDispose]() {

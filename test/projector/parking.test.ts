@@ -17,7 +17,7 @@ import type { View } from "../../src/projector/sink.ts";
 import type { SearchDocument, SearchWrite } from "../../src/views/search/search.ts";
 import { openSqliteSearchSink } from "../../src/views/search/sqlite/sqlite-search-sink.ts";
 import { buildViews } from "../support/build-views.ts";
-import { openDumpedSearchReader } from "../support/sqlite-search-dump.ts";
+import { openDumpedSearchReader } from "../support/dumped-readers.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const urns = ["urn:li:tag:a", "urn:li:tag:b", "urn:li:tag:c"];

@@ -19,13 +19,23 @@ import { decodeRecord } from "../../src/log/codecs/record-codec.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 import type { ServerAddress } from "../../src/storage/view-origin.ts";
 import { openPostgresAspectReader } from "../../src/views/aspects/postgres/postgres-aspect-reader.ts";
+import { openPostgresAspectRows } from "../../src/views/aspects/postgres/postgres-aspect-rows.ts";
 import { openNeo4jGraphReader } from "../../src/views/graph/neo4j/neo4j-graph-reader.ts";
+import { openNeo4jGraphRows } from "../../src/views/graph/neo4j/neo4j-graph-rows.ts";
 import { openElasticsearchSearchReader } from "../../src/views/search/elasticsearch/elasticsearch-search-reader.ts";
+import { openElasticsearchSearchRows } from "../../src/views/search/elasticsearch/elasticsearch-search-rows.ts";
 import { openElasticsearchTimeseriesReader } from "../../src/views/timeseries/elasticsearch/elasticsearch-timeseries-reader.ts";
+import { openElasticsearchTimeseriesRows } from "../../src/views/timeseries/elasticsearch/elasticsearch-timeseries-rows.ts";
 import { buildViews } from "./build-views.ts";
 import { createClient } from "./client.ts";
+import {
+  withAspectDump,
+  withGraphDump,
+  withSearchDump,
+  withTimeseriesDump,
+} from "./dumped-readers.ts";
 import { findDifference } from "./find-difference.ts";
-import { type Dumped, documentsOf, embeddedReaders } from "./rebuilt-views.ts";
+import { type Dumped, embeddedReaders } from "./rebuilt-views.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 import { type ReachedStore, reachStore } from "./stores.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
@@ -63,10 +73,18 @@ export type ClusterStore = (typeof clusterStores)[number];
 const CAUGHT_UP_MS_MAX = 120_000;
 
 const openers: Readonly<Record<string, (place: ServerAddress) => Promise<Dumped>>> = {
-  aspects: openPostgresAspectReader,
-  timeseries: openElasticsearchTimeseriesReader,
-  graph: openNeo4jGraphReader,
-  search: async (place) => documentsOf(await openElasticsearchSearchReader(place)),
+  aspects: async (place) =>
+    withAspectDump(await openPostgresAspectReader(place), () => openPostgresAspectRows(place)),
+  timeseries: async (place) =>
+    withTimeseriesDump(await openElasticsearchTimeseriesReader(place), () =>
+      openElasticsearchTimeseriesRows(place),
+    ),
+  graph: async (place) =>
+    withGraphDump(await openNeo4jGraphReader(place), () => openNeo4jGraphRows(place)),
+  search: async (place) =>
+    withSearchDump(await openElasticsearchSearchReader(place), () =>
+      openElasticsearchSearchRows(place),
+    ),
 };
 
 /**

@@ -1,6 +1,6 @@
 /** Compares two views row by row. */
 import { isDeepStrictEqual } from "node:util";
-import type { Dump } from "../../src/storage/dump.ts";
+import type { Dump } from "./dumped-readers.ts";
 
 export interface Difference<Row> {
   /** Rows that are equal before this one. */

@@ -9,14 +9,15 @@ import { viewNames } from "../../src/app/store-locations.ts";
 import { openViews } from "../../src/app/stores.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { decodeRecord } from "../../src/log/codecs/record-codec.ts";
-import type { Dump } from "../../src/storage/dump.ts";
-import { openSqliteAspectReader } from "../../src/views/aspects/sqlite/sqlite-aspect-reader.ts";
-import { openSqliteGraphReader } from "../../src/views/graph/sqlite/sqlite-graph-reader.ts";
-import type { SearchDocument } from "../../src/views/search/search.ts";
-import { openSqliteTimeseriesReader } from "../../src/views/timeseries/sqlite/sqlite-timeseries-reader.ts";
 import { buildViews } from "./build-views.ts";
+import {
+  type Dump,
+  openDumpedAspectReader,
+  openDumpedGraphReader,
+  openDumpedSearchReader,
+  openDumpedTimeseriesReader,
+} from "./dumped-readers.ts";
 import { type Difference, findDifference } from "./find-difference.ts";
-import { openDumpedSearchReader } from "./sqlite-search-dump.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
 export interface Dumped extends Dump<unknown> {
@@ -24,29 +25,11 @@ export interface Dumped extends Dump<unknown> {
 }
 
 export const embeddedReaders: Readonly<Record<string, (file: string) => Dumped>> = {
-  aspects: openSqliteAspectReader,
-  timeseries: openSqliteTimeseriesReader,
-  graph: openSqliteGraphReader,
-  search: (file) => documentsOf(openDumpedSearchReader(file)),
+  aspects: openDumpedAspectReader,
+  timeseries: openDumpedTimeseriesReader,
+  graph: openDumpedGraphReader,
+  search: openDumpedSearchReader,
 };
-
-/**
- * By urn, in whatever order a store has them. The position of a document is that of the batch that
- * wrote it last, which differs in a view that is built again.
- */
-export function documentsOf(reader: {
-  dump(): AsyncIterable<{ readonly document: SearchDocument }>;
-  close(): Promise<void>;
-}): Dumped {
-  return {
-    async *dump() {
-      const documents: SearchDocument[] = [];
-      for await (const { document } of reader.dump()) documents.push(document);
-      yield* documents.sort((a, b) => (a.urn < b.urn ? -1 : 1));
-    },
-    close: () => reader.close(),
-  };
-}
 
 export async function differencesFromRebuild(
   directory: string,

@@ -14,9 +14,11 @@ import { createAdaptivePageSize } from "../../projector/adaptive-page-size.ts";
 import { comesBefore } from "../../projector/verify/entities/log-entities.ts";
 import type { Row, RowSnapshot, ViewRows } from "../../projector/verify/view-rows.ts";
 import type { ServerAddress } from "../view-origin.ts";
-import { isTooLarge, type ViewSetting } from "./client.ts";
+import type { ViewSetting } from "./client.ts";
 import { type ElasticsearchReading, openElasticsearchReading } from "./elasticsearch-reading.ts";
 import { createGenerations } from "./generations.ts";
+import { singleSearch } from "./multi-search.ts";
+import { pagesOf } from "./pages.ts";
 import type { StoredViewState, ViewShape } from "./view-metadata.ts";
 
 type Query = estypes.QueryDslQueryContainer;
@@ -49,10 +51,8 @@ interface RowQueries<Source extends { readonly urn: string }, Kept> {
 
 const URNS_MAX = 500;
 const URNS_PER_PAGE = 1_000;
-const PAGE_MAX = 2_000;
 const FIRST_PAGE_MAX = 200;
 const PAGE_CHARACTERS = 4_000_000;
-const ANSWER_BYTES_MAX = 128 * 1024 * 1024;
 /** Maximum number of rows of one read, except that the first entity is always read completely. */
 const ROWS_MAX = 10_000;
 /** Maximum number of attempts when the generation is swapped during a read. */
@@ -191,56 +191,6 @@ function createDocuments<Source extends { readonly urn: string }, Kept>(
   });
   const whole = { ignore_unavailable: true, allow_partial_search_results: false } as const;
 
-  async function page(
-    { generation }: StoredViewState<Kept>,
-    request: { readonly query: Query; readonly size: number; readonly after: Sorted | undefined },
-  ): Promise<readonly Hit<Source>[]> {
-    const { query, size, after } = request;
-    const found = await ask((client) =>
-      client.search<Partial<Source>>(
-        {
-          ...{ index: names.indices(generation), ...whole, query, size, track_total_hits: false },
-          _source: [...new Set(["urn", ...queries.fields])],
-          sort: ["urn", ...queries.sort].map((field) => ({ [field]: "asc" as const })),
-          ...(after !== undefined && { search_after: [...after] }),
-        },
-        { maxResponseSize: ANSWER_BYTES_MAX },
-      ),
-    );
-    return found.hits.hits.map(({ _id, _index, _source, sort, matched_queries }) => ({
-      sorted: sort ?? [],
-      characters: JSON.stringify(_source ?? {}).length,
-      found: {
-        ...{ id: _id ?? "", partition: names.parse(_index)?.partition, source: _source ?? {} },
-        marks: Array.isArray(matched_queries) ? matched_queries : [],
-      },
-    }));
-  }
-
-  /** Pages with a bounded number of documents, and roughly bounded bytes. */
-  async function* pages(state: StoredViewState<Kept>, query: Query, first: number) {
-    let size = first;
-    let after: Sorted | undefined;
-    for (;;) {
-      let hits: readonly Hit<Source>[];
-      try {
-        hits = await page(state, { query, size, after });
-      } catch (error) {
-        if (!isTooLarge(error) || size === 1) throw error;
-        size = Math.ceil(size / 8);
-        continue;
-      }
-      const ended = hits.length < size;
-      if (!ended) hits = withoutTies(hits);
-      yield { hits, ended };
-      if (ended) return;
-      after = hits.at(-1)?.sorted;
-      const characters = hits.reduce((sum, hit) => sum + hit.characters, 1);
-      const fitting = Math.floor((PAGE_CHARACTERS * hits.length) / characters);
-      size = Math.max(1, Math.min(PAGE_MAX, fitting));
-    }
-  }
-
   return {
     hidden,
     /** Rows of the first urns; of at least one. */
@@ -256,11 +206,21 @@ function createDocuments<Source extends { readonly urn: string }, Kept>(
       };
       let count = 0;
       const first = Math.min(FIRST_PAGE_MAX, urns.length + 1);
-      for await (const { hits, ended } of pages(state, query, first)) {
-        for (const { found } of hits) rows.get(String(found.source.urn))?.push(queries.row(found));
+      const pages = pagesOf<Partial<Source>>(singleSearch(ask), {
+        ...{ index: names.indices(state.generation), query, first, ties: true },
+        sort: ["urn", ...queries.sort],
+        fields: [...new Set(["urn", ...queries.fields])],
+        charactersMax: PAGE_CHARACTERS,
+        charactersOf: (source) => JSON.stringify(source).length,
+      });
+      for await (const hits of pages) {
+        for (const { id, index, source, marks } of hits) {
+          const partition = names.parse(index)?.partition;
+          rows.get(String(source.urn))?.push(queries.row({ id, partition, source, marks }));
+        }
         count += hits.length;
-        if (ended || count < ROWS_MAX || urns.length === 1) continue;
-        const last = String(hits.at(-1)?.sorted[0]);
+        if (count < ROWS_MAX || urns.length === 1) continue;
+        const last = String(hits.at(-1)?.sort[0]);
         const behind = terms.findIndex((term) => !comesBefore(term, last));
         // The first urn is late in the server's order: read it alone.
         if (behind === 0) return this.ofUrns(state, urns.slice(0, 1));
@@ -304,21 +264,6 @@ function createDocuments<Source extends { readonly urn: string }, Kept>(
 
 interface Urns {
   readonly buckets: readonly { readonly key: { readonly urn: string } }[];
-}
-
-type Sorted = readonly estypes.FieldValue[];
-
-interface Hit<Source> {
-  readonly sorted: Sorted;
-  readonly characters: number;
-  readonly found: FoundDocument<Source>;
-}
-
-/** Drops the hits that tie with the last one: the next page reads all of them. */
-function withoutTies<Source>(hits: readonly Hit<Source>[]): readonly Hit<Source>[] {
-  const last = JSON.stringify(hits.at(-1)?.sorted);
-  const first = hits.findIndex(({ sorted }) => JSON.stringify(sorted) === last);
-  return first > 0 ? hits.slice(0, first) : hits;
 }
 
 const replaced = (view: string): CatalogError =>

@@ -1,17 +1,16 @@
 /** Reads the rows of a SQLite view for verification (verify/view-rows.ts). */
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { CatalogError } from "../../core/errors.ts";
-import { type Position, position } from "../../core/position.ts";
 import type { Row, ViewRows } from "../../projector/verify/view-rows.ts";
-import { openSqliteViewReader, withCatalogErrors } from "./sqlite-view.ts";
-import { differingParts, type ViewSchema } from "./view-tables.ts";
+import { openSqliteReading } from "./sqlite-reading.ts";
+import { withCatalogErrors } from "./sqlite-view.ts";
+import { differingParts, readPosition, type ViewSchema } from "./view-tables.ts";
 
 /** The queries of one view; each function runs within one read transaction. */
 export interface RowQueries {
   rowsOf(urn: string): readonly Row[];
   /** Number of all rows; undefined if it is not known. */
-  count(position: Position): number | undefined;
+  count(): number | undefined;
   /** One page of urns after a cursor, and the cursor of the next one. */
   urns(after: unknown): { readonly urns: readonly string[]; readonly next: unknown };
   faults(): readonly string[];
@@ -29,30 +28,21 @@ export function openSqliteViewRows(
   path: string,
   prepare: (db: DatabaseSync) => RowQueries,
 ): ViewRows {
-  const db = openSqliteViewReader(schema, path);
+  const { db, read: readSnapshot, position, close } = openSqliteReading(schema, path);
   db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
   const queries = withCatalogErrors(schema, "read", () => prepare(db));
-  const checkpoint = db.prepare("SELECT position FROM view");
-  const positionNow = (): Position => position(Number(checkpoint.get()?.position));
 
-  async function read<T>(query: () => T): Promise<T> {
-    if (!db.isOpen) throw new CatalogError("unavailable", `the view "${schema.view}" is closed`);
-    return withCatalogErrors(schema, "read", () => {
-      db.exec("BEGIN");
-      try {
-        queries.begin?.();
-        return query();
-      } finally {
-        db.exec("COMMIT");
-      }
+  const read = <T>(query: () => T): Promise<T> =>
+    readSnapshot(() => {
+      queries.begin?.();
+      return query();
     });
-  }
 
   return {
-    position: () => read(positionNow),
+    position,
     read: (urns) =>
       read(() => {
-        const at = positionNow();
+        const at = readPosition(db);
         const rows: (readonly Row[])[] = [];
         let count = 0;
         for (const urn of urns) {
@@ -63,11 +53,7 @@ export function openSqliteViewRows(
         }
         return { from: at, to: at, rows };
       }),
-    count: () =>
-      read(() => {
-        const at = positionNow();
-        return { position: at, rows: queries.count(at) };
-      }),
+    count: () => read(() => ({ position: readPosition(db), rows: queries.count() })),
     async *urns() {
       let after: unknown;
       do {
@@ -80,9 +66,7 @@ export function openSqliteViewRows(
     },
     faults: () =>
       read(() => [...differingParts(db, schema), ...queries.faults(), ...fileFaults(db)]),
-    async close() {
-      if (db.isOpen) db.close();
-    },
+    close,
   };
 }
 

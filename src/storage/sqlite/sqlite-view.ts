@@ -34,6 +34,7 @@ import { isDamaged, isInvalidValue, isSqliteError } from "./sqlite-errors.ts";
 import {
   checkTables,
   checkVersion,
+  findGeneration,
   LackingTables,
   OlderTables,
   readPosition,
@@ -290,7 +291,7 @@ function open(path: string, bulk: boolean, schema: ViewSchema, file: ViewFile): 
     }
     db.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`);
     if (db.prepare("SELECT 1 FROM sqlite_schema").get() === undefined)
-      create(db, schema, bulk ? generationOf(file.path) + 1 : 1);
+      create(db, schema, bulk ? (findGeneration(file.path) ?? 0) + 1 : 1);
     checkVersion(db, schema, file.log?.head);
     if (!bulk && file.next !== true) checkTables(db, schema);
     touchTables(db);
@@ -352,20 +353,4 @@ function create(db: DatabaseSync, schema: ViewSchema, generation: number): void 
     generation,
   );
   db.exec("COMMIT");
-}
-
-/** The generation of a view before its replacement; 0 if it is missing or unreadable. */
-function generationOf(path: string): number {
-  if (!existsSync(path)) return 0;
-  let db: DatabaseSync | undefined;
-  try {
-    db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
-    const generation = Number(db.prepare("SELECT generation FROM view").get()?.generation);
-    return Number.isSafeInteger(generation) ? generation : 0;
-  } catch {
-    // The file is unreadable; it is replaced anyway.
-    return 0;
-  } finally {
-    db?.close();
-  }
 }

@@ -1,5 +1,4 @@
 /** Checks that a SQLite file has the tables and indexes of this release, and is intact. */
-import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, position } from "../../core/position.ts";
@@ -116,20 +115,29 @@ function isInLog(db: DatabaseSync, head: Position | undefined): boolean {
 export const readPosition = (db: DatabaseSync): Position =>
   position(Number(db.prepare("SELECT position FROM view").get()?.position));
 
-/** The checkpoint in a closed file; undefined if it is missing or unreadable, and will be rebuilt. */
-export function findPosition(path: string): Position | undefined {
-  if (!existsSync(path)) return undefined;
+/** Reads from a file that others may write; undefined if the file is missing or unreadable. */
+function readFile<T>(path: string, timeout: number, read: (db: DatabaseSync) => T): T | undefined {
+  let db: DatabaseSync | undefined;
   try {
-    const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS_MAX });
-    try {
-      return readPosition(db);
-    } finally {
-      db.close();
-    }
+    db = new DatabaseSync(path, { readOnly: true, timeout });
+    return read(db);
   } catch {
     return undefined;
+  } finally {
+    db?.close();
   }
 }
+
+/** The checkpoint in a file; an unreadable view will be rebuilt. */
+export const findPosition = (path: string): Position | undefined =>
+  readFile(path, BUSY_MS_MAX, readPosition);
+
+/** The generation in a file. */
+export const findGeneration = (path: string, busyMsMax = BUSY_MS_MAX): number | undefined =>
+  readFile(path, busyMsMax, (db) => {
+    const generation = Number(db.prepare("SELECT generation FROM view").get()?.generation);
+    return Number.isSafeInteger(generation) ? generation : undefined;
+  });
 
 /** The writer of a view holds no lock longer than it takes to commit. */
 const BUSY_MS_MAX = 5_000;

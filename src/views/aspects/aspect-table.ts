@@ -83,20 +83,3 @@ export interface AspectReader {
   /** Idempotent; later calls of other methods reject with `unavailable`. */
   close(): Promise<void>;
 }
-
-/**
- * A value with all columns of the table, for tests that compare views (storage/dump.ts). Rows are in
- * byte order of urn and aspect, then by version.
- */
-export interface AspectRow extends StoredValue {
-  readonly urn: string;
-  readonly aspect: string;
-  /** Position of the record that created the value. */
-  readonly position: Position;
-  /** Revision of the last record that stated the value. */
-  readonly revision: Revision;
-  /** Positions of the last record that confirmed it, and of the one that removed it. */
-  readonly confirmed: Position | undefined;
-  readonly removed: Position | undefined;
-  readonly exists: boolean;
-}

@@ -136,18 +136,3 @@ export interface GraphReader {
 
 /** Maximum number of urns of a call of GraphReader.follow. */
 export const urnsPerFollowMax = 500;
-
-/**
- * An edge with all columns of the view, for tests that compare views (storage/dump.ts). Rows are in
- * byte order of entity and aspect, then by position and ordinal.
- */
-export interface GraphRow extends Pair, Stamps {
-  /** The entity and aspect that state it. */
-  readonly entity: string;
-  readonly aspect: string;
-  readonly path: string;
-  readonly via: string | undefined;
-  /** Position of the record that first stated it, and its index in that aspect. */
-  readonly position: Position;
-  readonly ordinal: number;
-}

@@ -153,15 +153,3 @@ export interface StoreTask {
   /** The reason if the task did not delete all events. */
   readonly failure?: string | undefined;
 }
-
-/**
- * An event with all columns of the table, for tests that compare views (storage/dump.ts). Rows are
- * in byte order of urn and aspect, then by time and byte order of key.
- */
-export interface TimeseriesRow extends TimeseriesEvent {
-  readonly urn: string;
-  readonly aspect: string;
-  readonly key: string;
-  /** Position of the last record with the event. */
-  readonly position: Position;
-}

@@ -9,9 +9,8 @@ import { type AspectState, type EntityState, unknownEntity } from "../../../core
 import { CatalogError } from "../../../core/errors.ts";
 import { EMPTY_STREAM, position, type Revision, revision, START } from "../../../core/position.ts";
 import { appendAll } from "../../../lib/lists.ts";
-import type { Dump } from "../../../storage/dump.ts";
 import type { ServerAddress } from "../../../storage/view-origin.ts";
-import type { AspectReader, AspectRow } from "../aspect-table.ts";
+import type { AspectReader } from "../aspect-table.ts";
 import { createUrnPattern, type UrnPattern } from "../urn-like.ts";
 import { hashArray } from "./array-parameter.ts";
 import { isMissing, openConnections, type PostgresRow, retrying } from "./postgres-connection.ts";
@@ -48,9 +47,7 @@ interface Live {
 }
 
 /** Connects with the first query. */
-export async function openPostgresAspectReader(
-  address: ServerAddress,
-): Promise<AspectReader & Dump<AspectRow>> {
+export async function openPostgresAspectReader(address: ServerAddress): Promise<AspectReader> {
   const connections = openConnections(address, {
     most: CONNECTIONS_MAX,
     timeoutMs: STATEMENT_MS_MAX,
@@ -174,17 +171,6 @@ export async function openPostgresAspectReader(
       return count;
     },
 
-    async *dump() {
-      for (const prefix of await kinds()) {
-        let from: string | undefined = prefix;
-        while (from !== undefined) {
-          const rows: readonly PostgresRow[] = await ask("rows", prefix, from);
-          for (const row of rows) if (row[2] != null) yield rowOf(row);
-          from = rows.at(-1)?.[12] ?? undefined;
-        }
-      }
-    },
-
     close: () => connections.close(),
   };
 }
@@ -221,23 +207,4 @@ function take(state: Found, row: PostgresRow): void {
     system: JSON.parse(String(row[7])),
     removed: row[8] === "t",
   });
-}
-
-function rowOf(row: PostgresRow): AspectRow {
-  const optional = (text: string | null | undefined) =>
-    text == null ? undefined : position(Number(text));
-  return {
-    urn: String(row[0]),
-    exists: row[1] === "t",
-    aspect: String(row[2]),
-    version: Number(row[3]),
-    value: String(row[4]),
-    time: Number(row[5]),
-    actor: String(row[6]),
-    system: String(row[7]),
-    position: position(Number(row[8])),
-    revision: revision(Number(row[9])),
-    confirmed: optional(row[10]),
-    removed: optional(row[11]),
-  };
 }

@@ -12,12 +12,10 @@ export type Question =
   | "after"
   | "counts"
   | "kinds"
-  | "having"
-  | "rows";
+  | "having";
 
-/** Entities that one statement counts, or reads with all of their values. */
+/** Entities that one statement counts. */
 const COUNTED_PER_SLICE_MAX = 20_000;
-const READ_PER_SLICE_MAX = 100;
 
 export function questionsOf(tables: Tables): Readonly<Record<Question, string>> {
   const { view, aspectName, entityKind, entity, aspectValue } = tables;
@@ -30,11 +28,11 @@ export function questionsOf(tables: Tables): Readonly<Record<Question, string>> 
     "aspect, version, value, time, actor, system, removed, revision",
   );
   /** Entities of the kind $3 from the urn $4 on, and the first one of the next slice. */
-  const slice = (limit: number) => `
+  const slice = `
     SELECT id, urn, living, row_number() OVER (ORDER BY ${IN_ORDER}) AS n FROM ${entity}
     WHERE kind = (SELECT id FROM ${entityKind} WHERE prefix = $3)
       AND ${inOrderFrom("$4")} AND urn >= $4
-    ORDER BY ${IN_ORDER} LIMIT ${limit + 1}`;
+    ORDER BY ${IN_ORDER} LIMIT ${COUNTED_PER_SLICE_MAX + 1}`;
 
   return {
     position: `SELECT live.position FROM ${live}`,
@@ -106,18 +104,7 @@ LEFT JOIN LATERAL (
       ORDER BY v.aspect DESC, v.version DESC LIMIT 1
     )) AS having,
     max(urn) FILTER (WHERE n > ${COUNTED_PER_SLICE_MAX}) AS next
-  FROM (${slice(COUNTED_PER_SLICE_MAX)}) AS slice
+  FROM (${slice}) AS slice
 ) AS s ON true`,
-
-    // $3: prefix; $4: urn. The last column: where the next slice begins.
-    rows: `
-WITH slice AS (${slice(READ_PER_SLICE_MAX)})
-SELECT s.urn, s.living, a.name, v.version, v.value, v.time, v.actor, v.system, v.position,
-  v.revision, v.confirmed, v.removed, (SELECT urn FROM slice WHERE n > ${READ_PER_SLICE_MAX})
-FROM ${live}
-LEFT JOIN slice AS s ON s.n <= ${READ_PER_SLICE_MAX}
-LEFT JOIN ${aspectValue} AS v ON v.entity = s.id
-LEFT JOIN ${aspectName} AS a ON a.id = v.aspect
-ORDER BY s.urn, a.name, v.version`,
   };
 }

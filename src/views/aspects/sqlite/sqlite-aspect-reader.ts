@@ -7,14 +7,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { type AspectState, type EntityState, unknownEntity } from "../../../core/entity-state.ts";
-import { CatalogError } from "../../../core/errors.ts";
-import { position, revision } from "../../../core/position.ts";
+import { revision } from "../../../core/position.ts";
 import { appendAll } from "../../../lib/lists.ts";
-import type { Dump } from "../../../storage/dump.ts";
 import { type Prepared, preparingOn } from "../../../storage/sqlite/prepared.ts";
 import { splitUrn } from "../../../storage/sqlite/split-urn.ts";
-import { openSqliteViewReader, withCatalogErrors } from "../../../storage/sqlite/sqlite-view.ts";
-import type { AspectReader, AspectRow, StoredValue } from "../aspect-table.ts";
+import { openSqliteReading } from "../../../storage/sqlite/sqlite-reading.ts";
+import type { AspectReader, StoredValue } from "../aspect-table.ts";
 import { createUrnPattern, type UrnPattern } from "../urn-like.ts";
 import { aspectSchema, NEWEST } from "./schema.ts";
 
@@ -22,37 +20,14 @@ import { aspectSchema, NEWEST } from "./schema.ts";
 const ENTITIES_PER_SLICE_MAX = 200;
 const URNS_PER_SLICE_MAX = 500;
 
-export function openSqliteAspectReader(path: string): AspectReader & Dump<AspectRow> {
-  const db = openSqliteViewReader(aspectSchema, path);
-  const begin = db.prepare("BEGIN");
-  const end = db.prepare("COMMIT");
+export function openSqliteAspectReader(path: string): AspectReader {
+  const { db, readOne, read, position, close } = openSqliteReading(aspectSchema, path);
   const numbers = createNumbers(db);
   const { isKnown, getEntity, findValue } = createEntityQueries(db, numbers);
   const { listUrns, urnsAfter, countEntities, countAspectIn } = createListQueries(db, numbers);
-  const rowsOf = createDumpQuery(db);
-
-  /** Runs a query of one statement. */
-  async function readOne<T>(query: () => T): Promise<T> {
-    if (!db.isOpen) {
-      throw new CatalogError("unavailable", `the view "${aspectSchema.view}" is closed`);
-    }
-    return withCatalogErrors(aspectSchema, "read", query);
-  }
-
-  const read = <T>(query: () => T): Promise<T> =>
-    readOne(() => {
-      begin.run();
-      try {
-        return query();
-      } finally {
-        end.run();
-      }
-    });
-
-  const checkpoint = db.prepare("SELECT position FROM view");
 
   return {
-    position: () => readOne(() => position(Number(checkpoint.get()?.position))),
+    position,
     async getEntities(urns) {
       const [urn = ""] = urns;
       // A new entity needs only one lookup.
@@ -85,21 +60,7 @@ export function openSqliteAspectReader(path: string): AspectReader & Dump<Aspect
       }
       return count;
     },
-    async *dump() {
-      for (const { id, prefix } of await read(numbers.kinds)) {
-        let from: string | undefined = "";
-        while (from !== undefined) {
-          const start: string = from;
-          const slice = await read(() => rowsOf(id, prefix, start));
-          yield* slice.rows;
-          from = slice.next;
-          await yieldToEventLoop();
-        }
-      }
-    },
-    async close() {
-      if (db.isOpen) db.close();
-    },
+    close,
   };
 }
 
@@ -305,37 +266,6 @@ function createListQueries(db: DatabaseSync, numbers: Numbers) {
       }
       return { count, next: nextFrom(rows, URNS_PER_SLICE_MAX) };
     },
-  };
-}
-
-/** A stored value, with null for absent columns. */
-type DumpedValue = Omit<AspectRow, "urn" | "exists" | "confirmed" | "removed"> & {
-  readonly confirmed: Exclude<AspectRow["confirmed"], undefined> | null;
-  readonly removed: Exclude<AspectRow["removed"], undefined> | null;
-};
-
-function createDumpQuery(db: DatabaseSync) {
-  const { arrays, objects } = preparingOn(db);
-  const entitiesFrom = arrays<readonly [...RestRow, living: number]>(
-    "SELECT id, rest, living FROM entity WHERE kind = ? AND rest >= ? ORDER BY rest LIMIT ?",
-  );
-  const valuesOf = objects<DumpedValue>(`
-    SELECT name AS aspect, version, value, time, actor, system, position, revision, confirmed,
-      removed
-    FROM aspect_value JOIN aspect_name ON id = aspect WHERE entity = ? ORDER BY name, version`);
-
-  return (kind: number, prefix: string, from: string) => {
-    const entities = entitiesFrom.all(kind, from, ENTITIES_PER_SLICE_MAX);
-    const rows = entities.flatMap(([id, rest, living]) =>
-      valuesOf.all(id).map((row) => ({
-        ...row,
-        urn: prefix + rest,
-        exists: living === 1,
-        confirmed: row.confirmed ?? undefined,
-        removed: row.removed ?? undefined,
-      })),
-    );
-    return { rows, next: nextFrom(entities, ENTITIES_PER_SLICE_MAX) };
   };
 }
 

@@ -10,6 +10,7 @@ import {
   type SqliteView,
   type ViewFile,
 } from "../../../storage/sqlite/sqlite-view.ts";
+import { createTextIds } from "../../../storage/sqlite/text-ids.ts";
 import type { AspectSink, AspectWrite } from "../aspect-table.ts";
 import { aspectSchema, NEWEST } from "./schema.ts";
 
@@ -28,7 +29,7 @@ export function openSqliteAspectSink(file: ViewFile): AspectSink {
 
 function createWriter({ db }: SqliteView): SqliteWriter<AspectWrite> {
   const entities = createEntityNumbers(db);
-  const aspects = createAspectNumbers(db);
+  const aspects = createTextIds(db, { table: "aspect_name", column: "name" });
 
   // A version that exists already comes from a later record, which wins.
   const insertValue = db.prepare(`
@@ -54,7 +55,7 @@ function createWriter({ db }: SqliteView): SqliteWriter<AspectWrite> {
   function value(write: Write<"value">): void {
     const { entityType, key, version, position, revision, time, actor, system } = write;
     const entity = entities.numberOf(write.urn, entityType, key);
-    const aspect = aspects.numberOf(write.aspect);
+    const aspect = aspects.idOf(write.aspect);
     insertValue.run(
       ...[entity, aspect, version, position, revision, time, actor, system, write.value],
     );
@@ -62,14 +63,14 @@ function createWriter({ db }: SqliteView): SqliteWriter<AspectWrite> {
 
   function confirm({ urn, aspect, version, system, position, revision }: Write<"confirm">): void {
     const entity = entities.numberOf(urn);
-    const name = aspects.numberOf(aspect);
+    const name = aspects.idOf(aspect);
     confirmValue.run(system, position, revision, entity, name, version);
     // The revision of an entity is that of its newest values; other records update the entity's row.
     if (findNewest.get(entity, name)?.version !== version) entities.note(urn, revision);
   }
 
   function remove({ urn, aspect, position, revision }: Write<"remove">): void {
-    const newest = findNewest.get(entities.numberOf(urn), aspects.numberOf(aspect));
+    const newest = findNewest.get(entities.numberOf(urn), aspects.idOf(aspect));
     if (newest !== undefined) removeValue.run(position, Number(newest.rowid));
     entities.note(urn, revision);
   }
@@ -270,22 +271,5 @@ function createEntityNumbers(db: Database): EntityNumbers {
       kinds.clear();
       last = lastSaved = undefined;
     },
-  };
-}
-
-function createAspectNumbers(db: Database) {
-  const known = new Map<string, number>();
-  const find = db.prepare("SELECT id FROM aspect_name WHERE name = ?");
-  const insert = db.prepare("INSERT INTO aspect_name (name) VALUES (?)");
-  return {
-    numberOf(name: string): number {
-      let number = known.get(name);
-      if (number === undefined) {
-        number = Number(find.get(name)?.id ?? insert.run(name).lastInsertRowid);
-        known.set(name, number);
-      }
-      return number;
-    },
-    clearCache: () => known.clear(),
   };
 }

@@ -1,5 +1,5 @@
 /** Edges as stored in the server, and queries for the edges that an entity states. */
-import type { Edge, GraphRow, Pair } from "../graph.ts";
+import type { Edge, Pair } from "../graph.ts";
 import { type Columns, whole } from "./connection.ts";
 import { alsoOf, leads, relationshipOf, STATES, typeOfRelationship } from "./schema.ts";
 
@@ -96,18 +96,6 @@ export function storedEdge(columns: Columns): StoredEdge {
   const ends = { source, type, destination };
   const row = { entity: owner, aspect, ...ends, position, ordinal, details, kept: id };
   return { id, leads: leads(relationship), row };
-}
-
-export function graphRow({ row }: StoredEdge): GraphRow {
-  const { details, kept, ...identity } = row;
-  const { properties, via, ...more } = details;
-  return {
-    ...identity,
-    ...more,
-    position: row.position as GraphRow["position"],
-    via: via ?? undefined,
-    ...(properties !== null && { properties: JSON.parse(properties) }),
-  };
 }
 
 /**

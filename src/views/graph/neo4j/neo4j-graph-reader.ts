@@ -1,17 +1,14 @@
-/** The reader of the graph in Neo4j, with a dump of all edges. Connects with the first query. */
-import type { Dump } from "../../../storage/dump.ts";
+/** The reader of the graph in Neo4j. Connects with the first query. */
 import type { ServerAddress } from "../../../storage/view-origin.ts";
-import type { GraphReader, GraphRow } from "../graph.ts";
+import type { GraphReader } from "../graph.ts";
 import { connectNeo4j } from "./connection.ts";
 import { createLiveGeneration } from "./live-generation.ts";
-import { createStampsQuery, dumpEdges } from "./read/edge-details.ts";
+import { createStampsQuery } from "./read/edge-details.ts";
 import { createNeighbourhood } from "./read/neighbourhood.ts";
 import { createFollowing } from "./read/traverse.ts";
 import { namesOf } from "./schema.ts";
 
-export async function openNeo4jGraphReader(
-  address: ServerAddress,
-): Promise<GraphReader & Dump<GraphRow>> {
+export async function openNeo4jGraphReader(address: ServerAddress): Promise<GraphReader> {
   const server = connectNeo4j(address);
   const generation = createLiveGeneration(server, namesOf(address.name));
   const neighbours = createNeighbourhood(generation);
@@ -31,7 +28,6 @@ export async function openNeo4jGraphReader(
       server.usable();
       return stamps(pairs);
     },
-    dump: () => dumpEdges(generation),
     close: () => server.close(),
   };
 }

@@ -2,48 +2,29 @@
  * The reader of the graph in SQLite, with its own connection. A page of neighbours is one snapshot;
  * a step from many nodes is read in slices, between which it yields to other requests.
  */
+import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { CatalogError } from "../../../core/errors.ts";
 import { appendAll } from "../../../lib/lists.ts";
 import { timeSliced } from "../../../storage/batching.ts";
-import type { Dump } from "../../../storage/dump.ts";
-import { openSqliteViewReader, withCatalogErrors } from "../../../storage/sqlite/sqlite-view.ts";
-import type { Followed, GraphReader, GraphRow, NeighboursQuery, Stamps, Steps } from "../graph.ts";
-import { createDumping, createStampsQuery } from "./edge-details.ts";
-import { createGraphNumbers } from "./id-dictionary.ts";
+import { preparingOn } from "../../../storage/sqlite/prepared.ts";
+import { openSqliteReading } from "../../../storage/sqlite/sqlite-reading.ts";
+import type { Followed, GraphReader, NeighboursQuery, Pair, Stamps, Steps } from "../graph.ts";
+import { createGraphNumbers, type GraphNumbers } from "./id-dictionary.ts";
 import { createNeighbourhood } from "./neighbourhood.ts";
 import { graphSchema } from "./schema.ts";
 import { createFollowing, type EdgeCursor, FIRST_PLACE, stepsOf } from "./traverse.ts";
 
 /** Urns per slice: a few milliseconds, unless a node has very many edges. */
 const URNS_PER_SLICE_MAX = 100;
-/** Pairs, and nodes of a dump, per slice. */
+/** Pairs per slice. */
 const PAIRS_PER_SLICE_MAX = 1_000;
-const NODES_PER_SLICE_MAX = 200;
 
-export function openSqliteGraphReader(path: string): GraphReader & Dump<GraphRow> {
-  const db = openSqliteViewReader(graphSchema, path);
-  const begin = db.prepare("BEGIN");
-  const end = db.prepare("COMMIT");
+export function openSqliteGraphReader(path: string): GraphReader {
+  const { db, read, close } = openSqliteReading(graphSchema, path);
   const numbers = createGraphNumbers(db);
   const neighbours = createNeighbourhood(db, numbers);
   const following = createFollowing(db, numbers);
   const stampsOf = createStampsQuery(db, numbers);
-  const dumping = createDumping(db, numbers, { nodesMax: NODES_PER_SLICE_MAX });
-
-  async function read<T>(query: () => T): Promise<T> {
-    if (!db.isOpen) {
-      throw new CatalogError("unavailable", `the view "${graphSchema.view}" is closed`);
-    }
-    return withCatalogErrors(graphSchema, "read", () => {
-      begin.run();
-      try {
-        return query();
-      } finally {
-        end.run();
-      }
-    });
-  }
 
   /** Reads the edges of one urn in pages. */
   async function* pagesOf(urn: string, steps: Steps): AsyncGenerator<readonly Followed[]> {
@@ -92,21 +73,44 @@ export function openSqliteGraphReader(path: string): GraphReader & Dump<GraphRow
       return found;
     },
 
-    async *dump() {
-      for (const kind of await read(dumping.kinds)) {
-        let from: string | undefined = "";
-        while (from !== undefined) {
-          const start: string = from;
-          const { rows, next } = await read(() => dumping.edges(kind, start));
-          yield* rows;
-          from = next;
-          await yieldToEventLoop();
-        }
-      }
-    },
+    close,
+  };
+}
 
-    async close() {
-      if (db.isOpen) db.close();
-    },
+const STAMPS = "created_on, created_actor, updated_on, updated_actor, properties";
+
+type StampColumns = readonly [
+  createdOn: number,
+  createdActor: number,
+  updatedOn: number,
+  updatedActor: number,
+  properties: string | null,
+];
+
+function stampsOf(columns: StampColumns, numbers: GraphNumbers): Stamps {
+  const [createdOn, createdActor, updatedOn, updatedActor, properties] = columns;
+  return {
+    createdOn,
+    createdActor: numbers.urnOf(createdActor),
+    updatedOn,
+    updatedActor: numbers.urnOf(updatedActor),
+    ...(properties !== null && { properties: JSON.parse(properties) }),
+  };
+}
+
+function createStampsQuery(
+  db: DatabaseSync,
+  numbers: GraphNumbers,
+): (pair: Pair) => Stamps | undefined {
+  const { arrays } = preparingOn(db);
+  const find = arrays<StampColumns>(`
+    SELECT ${STAMPS} FROM edge WHERE source = ? AND type = ? AND destination = ? AND leads = 1`);
+  return (pair) => {
+    const source = numbers.nodeOf(pair.source);
+    const type = numbers.nameOf(pair.type);
+    const destination = numbers.nodeOf(pair.destination);
+    if (source === undefined || type === undefined || destination === undefined) return undefined;
+    const row = find.get(source, type, destination);
+    return row && stampsOf(row, numbers);
   };
 }

@@ -15,6 +15,7 @@ import {
   type SqliteView,
   type ViewFile,
 } from "../../../storage/sqlite/sqlite-view.ts";
+import { createTextIds } from "../../../storage/sqlite/text-ids.ts";
 import type { Edge, GraphSink, GraphWrite } from "../graph.ts";
 import { graphSchema } from "./schema.ts";
 
@@ -56,19 +57,20 @@ interface Row {
 
 function createWriter({ db }: SqliteView) {
   const nodes = createNodeNumbers(db);
-  const names = createNameNumbers(db);
+  // Types, aspects and paths come from the model, so there are few.
+  const names = createTextIds(db, { table: "name", column: "text" });
   const rows = createRows(db);
 
   function replace({ urn, aspect, position, stamp, edges }: Write<"replace">): void {
     const entity = edges.length === 0 ? nodes.find(urn) : nodes.numberOf(urn);
     // An unknown entity has no edges, and states none now.
     if (entity === undefined) return;
-    const owner: Owner = [entity, names.numberOf(aspect)];
+    const owner: Owner = [entity, names.idOf(aspect)];
     const gone = new Map(rows.statedBy(owner).map((row) => [keyOf(row.ends), row]));
     for (const [ordinal, edge] of edges.entries()) {
       const source = nodes.nodeOf(edge.source);
       const destination = nodes.nodeOf(edge.destination);
-      const ends: Ends = [source.id, names.numberOf(edge.type), destination.id];
+      const ends: Ends = [source.id, names.idOf(edge.type), destination.id];
       const old = gone.size === 0 ? undefined : gone.get(keyOf(ends));
       const details = detailsOf(edge, stamp, old?.details);
       if (old === undefined) {
@@ -86,7 +88,7 @@ function createWriter({ db }: SqliteView) {
   function detailsOf(edge: Edge, stamp: Write<"replace">["stamp"], old?: Details): Details {
     const { path, via, createdOn, createdActor, updatedOn, updatedActor, properties } = edge;
     return [
-      names.numberOf(path),
+      names.idOf(path),
       via === undefined ? null : nodes.numberOf(via),
       createdOn ?? old?.[2] ?? stamp.time,
       createdActor === undefined && old !== undefined
@@ -243,27 +245,20 @@ interface Node {
 
 function createNodeNumbers(db: Database) {
   const known = boundedCache<string, Node>(NODES_MAX);
-  const kinds = boundedCache<string, number>(KINDS_MAX);
-  const findKind = db.prepare("SELECT id FROM kind WHERE prefix = ?");
-  const insertKind = db.prepare("INSERT INTO kind (prefix) VALUES (?)");
+  const kinds = createTextIds(
+    db,
+    { table: "kind", column: "prefix" },
+    boundedCache<string, number>(KINDS_MAX),
+  );
   const findNode = db.prepare("SELECT id FROM node WHERE kind = ? AND rest = ?");
   const insertNode = db.prepare("INSERT INTO node (kind, rest) VALUES (?, ?)");
-
-  function kindOf(prefix: string): number {
-    let kind = kinds.get(prefix);
-    if (kind === undefined) {
-      kind = Number(findKind.get(prefix)?.id ?? insertKind.run(prefix).lastInsertRowid);
-      kinds.set(prefix, kind);
-    }
-    return kind;
-  }
 
   /** The urn's node; creates one if necessary. */
   function nodeOf(urn: string): Node {
     let node = known.get(urn);
     if (node === undefined) {
       const { prefix, rest } = splitUrn(urn);
-      const kind = kindOf(prefix);
+      const kind = kinds.idOf(prefix);
       const id = findNode.get(kind, rest)?.id ?? insertNode.run(kind, rest).lastInsertRowid;
       node = { id: Number(id), kind };
       known.set(urn, node);
@@ -276,7 +271,7 @@ function createNodeNumbers(db: Database) {
     const node = known.get(urn);
     if (node !== undefined) return node.id;
     const { prefix, rest } = splitUrn(urn);
-    const found = findNode.get(kindOf(prefix), rest)?.id;
+    const found = findNode.get(kinds.idOf(prefix), rest)?.id;
     return found === undefined ? undefined : Number(found);
   }
 
@@ -286,25 +281,7 @@ function createNodeNumbers(db: Database) {
     find,
     clearCache() {
       known.clear();
-      kinds.clear();
+      kinds.clearCache();
     },
-  };
-}
-
-/** Types, aspects and paths come from the model, so there are few. */
-function createNameNumbers(db: Database) {
-  const known = new Map<string, number>();
-  const find = db.prepare("SELECT id FROM name WHERE text = ?");
-  const insert = db.prepare("INSERT INTO name (text) VALUES (?)");
-  return {
-    numberOf(text: string): number {
-      let number = known.get(text);
-      if (number === undefined) {
-        number = Number(find.get(text)?.id ?? insert.run(text).lastInsertRowid);
-        known.set(text, number);
-      }
-      return number;
-    },
-    clearCache: () => known.clear(),
   };
 }

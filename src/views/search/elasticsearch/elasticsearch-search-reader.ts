@@ -4,8 +4,7 @@
  * checkpoint moves past them.
  */
 import { CatalogError } from "../../../core/errors.ts";
-import { type Position, position, START } from "../../../core/position.ts";
-import type { Dump } from "../../../storage/dump.ts";
+import { type Position, START } from "../../../core/position.ts";
 import { openElasticsearchReading } from "../../../storage/elasticsearch/elasticsearch-reading.ts";
 import type { StoredViewState } from "../../../storage/elasticsearch/view-metadata.ts";
 import type { ServerAddress } from "../../../storage/view-origin.ts";
@@ -14,7 +13,7 @@ import { decodeDocument } from "../stored-document.ts";
 import { createCheckpointCache } from "./checkpoint-cache.ts";
 import { createIndices, indexGone, retryIfIndexGone, type SuggestingIndices } from "./indices.ts";
 import { totalOf } from "./query/candidates.ts";
-import { everything, isNothing } from "./query/clauses.ts";
+import { isNothing } from "./query/clauses.ts";
 import { facetAggregations, readFacets } from "./query/facets.ts";
 import { findFolders } from "./query/folders.ts";
 import { findPage } from "./query/hits.ts";
@@ -29,18 +28,9 @@ import {
   searchAsker,
   searchShape,
 } from "./search-shape.ts";
-import { fromUnitOrder } from "./stored-text.ts";
-
-/** A stored document. Rows are in the order of their urns, by UTF-16 code unit. */
-interface SearchRow {
-  readonly position: number;
-  readonly document: SearchDocument;
-}
 
 /** A view that does not exist yet counts as empty. */
-export async function openElasticsearchSearchReader(
-  address: ServerAddress,
-): Promise<SearchReader & Dump<SearchRow>> {
+export async function openElasticsearchSearchReader(address: ServerAddress): Promise<SearchReader> {
   const reading = openElasticsearchReading(searchShape, address, searchAsker);
   const checkpoints = createCheckpointCache(() => reading.state());
   let closed = false;
@@ -144,25 +134,6 @@ export async function openElasticsearchSearchReader(
       });
     },
 
-    async *dump() {
-      checkOpen();
-      const state = await reading.state();
-      if (state === undefined) return;
-      const indices = createIndices(reading, state, new Set(state.places));
-      if (indices.empty) return;
-      let after: string | undefined;
-      do {
-        const { hits } = await indices.search({
-          query: everything(0),
-          size: ROWS_MAX,
-          sort: [{ urn: "asc" }],
-          ...(after !== undefined && { search_after: [after] }),
-        });
-        for (const { _source } of hits.hits) yield rowOf(_source);
-        after = hits.hits.length < ROWS_MAX ? undefined : hits.hits.at(-1)?._source?.urn;
-      } while (after !== undefined);
-    },
-
     async close() {
       closed = true;
       await reading.close();
@@ -171,12 +142,6 @@ export async function openElasticsearchSearchReader(
 }
 
 const DOCUMENTS_MAX = 1_000;
-const ROWS_MAX = 1_000;
 
 const partitionsOf = (entityTypes: readonly string[]): ReadonlySet<string> =>
   new Set(entityTypes.map(partitionOfType));
-
-function rowOf(source: Partial<StoredSource> = {}): SearchRow {
-  const { urn = "", at = 0, document = "" } = source;
-  return { position: position(at), document: decodeDocument(fromUnitOrder(urn), document) };
-}

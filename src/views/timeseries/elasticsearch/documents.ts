@@ -8,12 +8,19 @@ import { entityTypeOf } from "../../../core/urn.ts";
 import type { ViewSetting } from "../../../storage/elasticsearch/client.ts";
 import { partitionOf } from "../../../storage/elasticsearch/names.ts";
 import type { ViewShape } from "../../../storage/elasticsearch/view-metadata.ts";
-import type { TimeseriesIndex, TimeseriesRow, TimeseriesWrite } from "../timeseries-table.ts";
+import type { PlacedEvent, TimeseriesIndex, TimeseriesWrite } from "../timeseries-table.ts";
 
 export type Event = Extract<TimeseriesWrite, { readonly op: "event" }>;
 
+/** An event as verification compares it. */
+export interface EventRow extends PlacedEvent {
+  readonly urn: string;
+  readonly aspect: string;
+  readonly key: string;
+}
+
 /** The stored document of an event. */
-export interface StoredEvent extends TimeseriesRow {
+export interface StoredEvent extends EventRow {
   /** The whole key, if it is too long for sorting; `key` then has a shortened form. */
   readonly wholeKey?: string;
 }
@@ -124,7 +131,7 @@ export function documentOf({ urn, aspect, time, key, position, value, system }: 
   });
 }
 
-export const rowOf = (stored: StoredEvent): TimeseriesRow => {
+export const rowOf = (stored: StoredEvent): EventRow => {
   const { urn, aspect, time, wholeKey, key, position, value, system } = stored;
   return { urn, aspect, time, key: wholeKey ?? key, position, value, system };
 };

@@ -9,7 +9,6 @@ import type { estypes } from "@elastic/elasticsearch";
 import { START } from "../../../core/position.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import { batching } from "../../../storage/batching.ts";
-import type { Dump } from "../../../storage/dump.ts";
 import { statusOf } from "../../../storage/elasticsearch/client.ts";
 import {
   type ElasticsearchReading,
@@ -23,25 +22,18 @@ import type {
   PlacedEvent,
   TimeseriesEvent,
   TimeseriesReader,
-  TimeseriesRow,
   TruncationProgress,
 } from "../timeseries-table.ts";
 import {
   type Kept,
   partitionOfEvent,
   placeOfIndex,
-  rowOf,
   type StoredEvent,
   timeseriesAsker,
   timeseriesShape,
 } from "./documents.ts";
-import { type EventHit, pagesOf } from "./pages.ts";
-import { findTask, type ServerTask } from "./tasks.ts";
-
-export interface ElasticsearchTimeseriesReader extends TimeseriesReader, Dump<TimeseriesRow> {
-  /** The state of a task of the server; undefined for an unknown one. */
-  findTask(id: string): Promise<ServerTask | undefined>;
-}
+import { type EventHit, eventPagesOf } from "./pages.ts";
+import { findTask } from "./tasks.ts";
 
 /** Entities per request: events may be large. */
 const LATEST_MAX = 50;
@@ -51,7 +43,7 @@ type Range = Parameters<TimeseriesReader["count"]>[0];
 
 export async function openElasticsearchTimeseriesReader(
   address: ServerAddress,
-): Promise<ElasticsearchTimeseriesReader> {
+): Promise<Required<TimeseriesReader>> {
   const reading = openElasticsearchReading(timeseriesShape, address, timeseriesAsker);
   const { names, send: ask, search } = reading;
 
@@ -103,7 +95,7 @@ export async function openElasticsearchTimeseriesReader(
       let pages = 0;
       const read = (): Promise<readonly TimeseriesEvent[]> => {
         pages = 0;
-        const found = pagesOf(search, {
+        const found = eventPagesOf(search, {
           index,
           query: within(range),
           sort: ["time", "key"],
@@ -168,15 +160,6 @@ export async function openElasticsearchTimeseriesReader(
       } satisfies TruncationProgress;
     },
     findTask: (id) => findTask(reading.server, id),
-    async *dump() {
-      const pages = pagesOf(search, {
-        index: names.live("*"),
-        query: { match_all: {} },
-        sort: ["urn", "aspect", "time", "key"],
-        order: "asc",
-      });
-      for await (const page of pages) for (const { event } of page) yield rowOf(event);
-    },
     close: () => reading.close(),
   };
 }
@@ -248,6 +231,6 @@ async function weighed({ send: ask }: ElasticsearchReading<Kept>, index: string)
 async function* eventsIn(pages: AsyncIterable<readonly EventHit[]>, onPage: () => void) {
   for await (const page of pages) {
     onPage();
-    yield page.map(({ event }) => event);
+    yield page.map(({ source }) => source);
   }
 }

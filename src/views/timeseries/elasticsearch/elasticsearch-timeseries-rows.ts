@@ -8,8 +8,8 @@ import type { Cell, ViewRows } from "../../../projector/verify/view-rows.ts";
 import { openElasticsearchViewRows } from "../../../storage/elasticsearch/elasticsearch-view-rows.ts";
 import type { StoredViewState } from "../../../storage/elasticsearch/view-metadata.ts";
 import type { ServerAddress } from "../../../storage/view-origin.ts";
-import type { TimeseriesRow } from "../timeseries-table.ts";
 import {
+  type EventRow,
   idOf,
   type Kept,
   partitionOfEvent,
@@ -52,7 +52,7 @@ export async function openElasticsearchTimeseriesRows(
 }
 
 /** True if the document has the id and partition where readers expect it. */
-const isInPlace = (event: TimeseriesRow, id: string, partition: string | undefined): boolean =>
+const isInPlace = (event: EventRow, id: string, partition: string | undefined): boolean =>
   typeof event.aspect === "string" && id === idOf(event) && partition === partitionOfEvent(event);
 
 /** A document, which another program may have written. */

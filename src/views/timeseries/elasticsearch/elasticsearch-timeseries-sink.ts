@@ -29,7 +29,7 @@ import {
   timeseriesAsker,
   timeseriesShape,
 } from "./documents.ts";
-import { type EventHit, pagesOf } from "./pages.ts";
+import { type EventHit, eventPagesOf } from "./pages.ts";
 import { createTruncations, noted } from "./truncations.ts";
 
 /** Removals per search request. */
@@ -66,7 +66,7 @@ export async function openElasticsearchTimeseriesSink(
           const event = wanted.get(hit.id);
           if (event === undefined || partitionOfEvent(event) !== partition)
             gone.push({ partition, id: hit.id });
-          else if (isAs(hit.event, event)) wanted.delete(hit.id);
+          else if (isAs(hit.source, event)) wanted.delete(hit.id);
         }
       }
       // At the checkpoint: all later writes are newer.
@@ -122,14 +122,9 @@ function createLooking(view: ElasticsearchView<Kept>) {
     query: estypes.QueryDslQueryContainer,
   ): AsyncGenerator<readonly EventHit[]> {
     const { generation } = await view.state();
-    yield* pagesOf(
+    yield* eventPagesOf(
       singleSearch((request) => view.server.send("read", request)),
-      {
-        index: view.names.indices(generation),
-        query,
-        sort: ["urn", "aspect", "time", "key"],
-        order: "asc",
-      },
+      { index: view.names.indices(generation), query, sort: ["urn", "aspect", "time", "key"] },
     );
   }
 
@@ -148,11 +143,11 @@ function createLooking(view: ElasticsearchView<Kept>) {
   };
 
   function deletions(
-    { id, index, event }: EventHit,
+    { id, index, source }: EventHit,
     removes: readonly Remove[],
   ): readonly PartitionWrite[] {
     const partition = view.names.parse(index)?.partition ?? "";
-    const last = removes.findLast((remove) => isRemovedBy(remove, event));
+    const last = removes.findLast((remove) => isRemovedBy(remove, source));
     return last === undefined ? [] : [{ partition, id, version: last.position }];
   }
 }

@@ -14,7 +14,7 @@ import type { ElasticsearchView } from "../../../storage/elasticsearch/elasticse
 import { singleSearch } from "../../../storage/elasticsearch/multi-search.ts";
 import type { Truncate } from "./batch.ts";
 import { type Kept, type NotedTruncation, placeOfIndex, takenBy } from "./documents.ts";
-import { type EventHit, pagesOf } from "./pages.ts";
+import { type EventHit, eventPagesOf } from "./pages.ts";
 import { findTask } from "./tasks.ts";
 
 interface Truncations {
@@ -119,13 +119,12 @@ export function createTruncations(view: ElasticsearchView<Kept>): Truncations {
     const partition = placeOfIndex(truncation);
     const most = Math.min(truncation.batchSize, PART_MAX);
     await view.refresh();
-    const pages = pagesOf(
+    const pages = eventPagesOf(
       singleSearch((request) => view.server.send("read", request)),
       {
         index: await indexOf(truncation),
         query: takenBy(truncation),
         sort: ["urn", "time", "key"],
-        order: "asc",
         first: most,
       },
     );

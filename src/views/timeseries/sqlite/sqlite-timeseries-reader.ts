@@ -6,20 +6,17 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { CatalogError } from "../../../core/errors.ts";
-import { type Position, position } from "../../../core/position.ts";
+import type { Position } from "../../../core/position.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import { timeSliced } from "../../../storage/batching.ts";
-import type { Dump } from "../../../storage/dump.ts";
 import { preparingOn } from "../../../storage/sqlite/prepared.ts";
-import { openSqliteViewReader, withCatalogErrors } from "../../../storage/sqlite/sqlite-view.ts";
+import { openSqliteReading } from "../../../storage/sqlite/sqlite-reading.ts";
 import { acceptedEvents } from "../accepted-events.ts";
 import { untruncated } from "../consistent-reads.ts";
 import type {
   PlacedEvent,
   TimeseriesRange,
   TimeseriesReader,
-  TimeseriesRow,
   TruncationProgress,
 } from "../timeseries-table.ts";
 import { timeseriesSchema } from "./schema.ts";
@@ -30,22 +27,14 @@ const PAGE_MAX = 500;
 /** Milliseconds before it yields: `accept` may be slow for a large event. */
 const SLICE_MS_MAX = 5;
 
-export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dump<TimeseriesRow> {
-  const db = openSqliteViewReader(timeseriesSchema, path);
-  const { pageOf, countIn, seriesFrom, seriesOf, lastOf, lastKeptOf, truncating, lastTruncation } =
+export function openSqliteTimeseriesReader(path: string): TimeseriesReader {
+  const { db, readOne: read, position, close } = openSqliteReading(timeseriesSchema, path);
+  const { pageOf, countIn, seriesOf, lastOf, lastKeptOf, truncating, lastTruncation } =
     createQueries(db);
-  const checkpoint = db.prepare("SELECT position FROM view");
   const measuring = createMeasuring(db);
   const findTruncation = db.prepare(
     "SELECT deleted, batch_size, done FROM truncation WHERE position = ?",
   );
-
-  async function read<T>(query: () => T): Promise<T> {
-    if (!db.isOpen) {
-      throw new CatalogError("unavailable", `the view "${timeseriesSchema.view}" is closed`);
-    }
-    return withCatalogErrors(timeseriesSchema, "read", query);
-  }
 
   async function inParts<T>(parts: Generator<undefined, T>): Promise<T> {
     for (;;) {
@@ -94,7 +83,7 @@ export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dum
         }
         return found;
       }),
-    position: () => read(() => position(Number(checkpoint.get()?.position))),
+    position,
     count: (range) => whole(() => read(() => countIn(range))),
     countOlder: (index, before) => inParts(measuring.count(index, before)),
     weigh: (indexes) => inParts(measuring.weigh(indexes)),
@@ -108,23 +97,7 @@ export function openSqliteTimeseriesReader(path: string): TimeseriesReader & Dum
           done: row.done === 1,
         };
       }),
-    async *dump() {
-      let last: Series | undefined;
-      for (;;) {
-        const after: Series | undefined = last;
-        const series = await read(() => seriesFrom(after));
-        for (const { urn, aspect } of series) {
-          for await (const page of pages({ urn, aspect }, true, PAGE_MAX)) {
-            for (const row of page) yield { urn, aspect, ...row };
-          }
-        }
-        last = series.at(-1);
-        if (last === undefined) return;
-      }
-    },
-    async close() {
-      if (db.isOpen) db.close();
-    },
+    close,
   };
 }
 
@@ -150,8 +123,6 @@ interface Cut {
   readonly position: number;
 }
 
-type Series = Pick<TimeseriesRow, "urn" | "aspect">;
-
 const SERIES = "(SELECT id FROM series WHERE urn = ? AND aspect = ?)";
 /** In the order of their places. */
 const EVENTS = "place CROSS JOIN event ON event.position = place.position";
@@ -170,11 +141,9 @@ function createQueries(db: DatabaseSync) {
       ORDER BY place.time DESC, place.key DESC LIMIT 1`);
   const last = lastWhere("");
   const lastKept = lastWhere(`AND ${KEPT}`);
-  const ofUrns = objects<Series & { readonly id: number }>(`
+  const ofUrns = objects<{ readonly id: number; readonly urn: string; readonly aspect: string }>(`
     SELECT series.id AS id, series.urn AS urn, aspect FROM json_each(?) AS asked
     CROSS JOIN series ON series.urn = asked.value`);
-  const someSeries = objects<Series>(`
-    SELECT urn, aspect FROM series WHERE (urn, aspect) > (?, ?) ORDER BY urn, aspect LIMIT ?`);
 
   return {
     /**
@@ -218,8 +187,6 @@ function createQueries(db: DatabaseSync) {
     truncating: () => truncating.get() !== undefined,
     /** Its position; null for an event that does not exist. */
     lastTruncation: () => newest.get()?.position,
-    seriesFrom: (after: Series | undefined) =>
-      someSeries.all(after?.urn ?? "", after?.aspect ?? "", PAGE_MAX),
   };
 }
 

@@ -1,15 +1,12 @@
-/** Reads properties of edges: of single pairs, and of all edges for dumps (storage/dump.ts). */
+/** Reads properties of edges. */
 import { batching } from "../../../../storage/batching.ts";
-import type { GraphRow, Pair, Stamps } from "../../graph.ts";
-import { type Columns, whole } from "../connection.ts";
-import { graphRow, statedQueries, storedEdge } from "../edges.ts";
+import type { Pair, Stamps } from "../../graph.ts";
+import { whole } from "../connection.ts";
 import type { LiveGeneration } from "../live-generation.ts";
 import { relationshipOf } from "../schema.ts";
 
 /** Pairs per query. */
 const PAIRS_PER_QUERY_MAX = 1_000;
-/** Nodes per query of a dump. */
-const NODES_PER_QUERY_MAX = 500;
 
 type StampColumns = readonly [
   ...[at: number, createdOn: number, createdActor: string],
@@ -71,47 +68,3 @@ export function createStampsQuery(
     });
   });
 }
-
-export async function* dumpEdges(generation: LiveGeneration): AsyncGenerator<GraphRow> {
-  let after: string | undefined = "";
-  while (after !== undefined) {
-    const from: string = after;
-    const answer = await generation.ask((label) => ({
-      text: `MATCH (n:\`${label}\`) WHERE n.urn > $from
-        WITH n.urn AS urn ORDER BY urn LIMIT ${NODES_PER_QUERY_MAX}
-        WITH collect(urn) AS answer`,
-      parameters: { from },
-    }));
-    const urns = (answer ?? []) as readonly string[];
-    yield* await edgesOf(generation, urns);
-    after = urns.length === NODES_PER_QUERY_MAX ? urns.at(-1) : undefined;
-  }
-}
-
-async function edgesOf(
-  generation: LiveGeneration,
-  urns: readonly string[],
-): Promise<readonly GraphRow[]> {
-  if (urns.length === 0) return [];
-  const asked = urns.map((urn) => [urn, null]);
-  const rows: GraphRow[] = [];
-  for (const which of [0, 1] as const) {
-    const answer = await generation.ask((label) => ({
-      text: statedQueries(label)[which],
-      parameters: { asked },
-    }));
-    for (const columns of (answer ?? []) as readonly Columns[]) {
-      rows.push(graphRow(storedEdge(columns)));
-    }
-  }
-  return rows.sort(
-    (a, b) =>
-      byBytes(a.entity, b.entity) ||
-      byBytes(a.aspect, b.aspect) ||
-      a.position - b.position ||
-      a.ordinal - b.ordinal,
-  );
-}
-
-const byBytes = (a: string, b: string): number =>
-  a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b));
