@@ -1,12 +1,10 @@
 /**
- * Opens the adapter of each port that the settings select. Adapters for servers are loaded when
+ * Opens the adapter of each view that the settings select. Adapters for servers are loaded when
  * they are used, so that embedded catalogs start faster.
  */
-
-import type { Position } from "../core/position.ts";
-import type { Sink } from "../projector/sink.ts";
 import { openLazily } from "../storage/lazy-store.ts";
-import type { ServerView, ViewOrigin } from "../storage/view-origin.ts";
+import type { ViewFile } from "../storage/sqlite/sqlite-view.ts";
+import type { ServerAddress, ServerView, ViewOrigin } from "../storage/view-origin.ts";
 import type { AspectReader, AspectSink } from "../views/aspects/aspect-table.ts";
 import { openSqliteAspectReader } from "../views/aspects/sqlite/sqlite-aspect-reader.ts";
 import { openSqliteAspectSink } from "../views/aspects/sqlite/sqlite-aspect-sink.ts";
@@ -27,17 +25,42 @@ import {
   type ViewName,
 } from "./store-locations.ts";
 
-/** A rebuild opens the store at once, so that it fails before the build if the server is down. */
-async function lazySink<S extends Sink<never>>(
-  config: StoreLocations,
-  view: ViewName,
-  origin: ViewOrigin,
-  open: (view: ServerView) => Promise<S>,
-  names: readonly (keyof S & string)[] = sinkMethods,
-): Promise<S> {
-  const whole = { ...serverOf(config, view), ...origin };
-  if (origin.bulk) return open(whole);
-  return openLazily<S>(`the view "${view}"`, () => open(whole), names);
+interface Sinks {
+  readonly aspects: AspectSink;
+  readonly timeseries: TimeseriesSink;
+  readonly graph: GraphSink;
+  readonly search: SearchSink;
+}
+
+export interface Readers {
+  readonly aspects: AspectReader;
+  readonly timeseries: TimeseriesReader;
+  readonly graph: GraphReader;
+  readonly search: SearchReader;
+}
+
+const embeddedSinks: { readonly [V in ViewName]: (file: ViewFile) => Sinks[V] } = {
+  aspects: openSqliteAspectSink,
+  timeseries: openSqliteTimeseriesSink,
+  graph: openSqliteGraphSink,
+  search: openSqliteSearchSink,
+};
+
+/** The file must exist: a sink creates it. */
+export const embeddedReaders: {
+  readonly [V in ViewName]: (path: string, config: StoreLocations) => Readers[V];
+} = {
+  aspects: openSqliteAspectReader,
+  timeseries: openSqliteTimeseriesReader,
+  graph: openSqliteGraphReader,
+  search: (path, { searchSecondsMax }) =>
+    openSqliteSearchReader(path, { limitMs: searchSecondsMax * 1_000 }),
+};
+
+/** An adapter for a server. `load` imports it. `methods`: those that open the store lazily. */
+interface ServerAdapter<Address, Store> {
+  readonly load: () => Promise<(address: Address) => Promise<Store>>;
+  readonly methods: readonly (keyof Store & string)[];
 }
 
 export const sinkMethods = [
@@ -49,153 +72,101 @@ export const sinkMethods = [
   "reset",
 ] as const;
 
-export async function openAspectSink(
+const serverSinks: { readonly [V in ViewName]: ServerAdapter<ServerView, Sinks[V]> } = {
+  aspects: {
+    load: async () =>
+      (await import("../views/aspects/postgres/postgres-aspect-sink.ts")).openPostgresAspectSink,
+    methods: sinkMethods,
+  },
+  timeseries: {
+    load: async () =>
+      (await import("../views/timeseries/elasticsearch/elasticsearch-timeseries-sink.ts"))
+        .openElasticsearchTimeseriesSink,
+    methods: sinkMethods,
+  },
+  graph: {
+    load: async () => (await import("../views/graph/neo4j/neo4j-graph-sink.ts")).openNeo4jGraphSink,
+    methods: sinkMethods,
+  },
+  search: {
+    load: async () =>
+      (await import("../views/search/elasticsearch/elasticsearch-search-sink.ts"))
+        .openElasticsearchSearchSink,
+    methods: [...sinkMethods, "amend", "holding"],
+  },
+};
+
+const serverReaders: { readonly [V in ViewName]: ServerAdapter<ServerAddress, Readers[V]> } = {
+  aspects: {
+    load: async () =>
+      (await import("../views/aspects/postgres/postgres-aspect-reader.ts"))
+        .openPostgresAspectReader,
+    methods: [
+      ...(["position", "getEntities", "findValue", "listUrns", "urnsAfter"] as const),
+      ...(["countEntities", "countAspect"] as const),
+    ],
+  },
+  timeseries: {
+    load: async () =>
+      (await import("../views/timeseries/elasticsearch/elasticsearch-timeseries-reader.ts"))
+        .openElasticsearchTimeseriesReader,
+    methods: [
+      ...(["list", "latest", "position", "count", "countOlder"] as const),
+      ...(["weigh", "findTruncation", "findTask"] as const),
+    ],
+  },
+  graph: {
+    load: async () =>
+      (await import("../views/graph/neo4j/neo4j-graph-reader.ts")).openNeo4jGraphReader,
+    methods: ["neighbours", "follow", "stamps"],
+  },
+  search: {
+    load: async () =>
+      (await import("../views/search/elasticsearch/elasticsearch-search-reader.ts"))
+        .openElasticsearchSearchReader,
+    methods: ["search", "folders", "documents"],
+  },
+};
+
+/** The names of readers in messages. */
+const READERS: Readonly<Record<ViewName, string>> = {
+  aspects: "the aspect table",
+  timeseries: "the timeseries",
+  graph: "the graph",
+  search: "the search view",
+};
+
+export async function openSink<V extends ViewName>(
   config: StoreLocations,
+  view: V,
   origin: ViewOrigin,
-): Promise<AspectSink> {
-  if (!sharedView(config, "aspects")) {
-    return openSqliteAspectSink({ path: fileOf(config, "aspects"), ...origin });
+): Promise<Sinks[V]> {
+  if (!sharedView(config, view)) {
+    return embeddedSinks[view]({ path: fileOf(config, view), ...origin });
   }
-  const { openPostgresAspectSink: open } = await import(
-    "../views/aspects/postgres/postgres-aspect-sink.ts"
-  );
-  return lazySink(config, "aspects", origin, open);
+  const { load, methods } = serverSinks[view];
+  const open = await load();
+  const whole = { ...serverOf(config, view), ...origin };
+  // A rebuild opens the store at once, so that it fails before the build if the server is down.
+  if (origin.bulk) return open(whole);
+  return openLazily<Sinks[V]>(`the view "${view}"`, () => open(whole), methods);
 }
 
-export async function openAspectReader(config: StoreLocations): Promise<AspectReader> {
-  if (!sharedView(config, "aspects")) return openSqliteAspectReader(fileOf(config, "aspects"));
-  const { openPostgresAspectReader } = await import(
-    "../views/aspects/postgres/postgres-aspect-reader.ts"
-  );
-  const address = serverOf(config, "aspects");
-  return openLazily("the aspect table", () => openPostgresAspectReader(address), [
-    "position",
-    "getEntities",
-    "findValue",
-    "listUrns",
-    "urnsAfter",
-    "countEntities",
-    "countAspect",
-  ]);
-}
-
-export async function openTimeseriesSink(
+/** An embedded view must have been opened for writing before. */
+export async function openReader<V extends ViewName>(
   config: StoreLocations,
-  origin: ViewOrigin,
-): Promise<TimeseriesSink> {
-  if (!sharedView(config, "timeseries")) {
-    return openSqliteTimeseriesSink({ path: fileOf(config, "timeseries"), ...origin });
-  }
-  const { openElasticsearchTimeseriesSink } = await import(
-    "../views/timeseries/elasticsearch/elasticsearch-timeseries-sink.ts"
-  );
-  return lazySink(config, "timeseries", origin, openElasticsearchTimeseriesSink);
+  view: V,
+): Promise<Readers[V]> {
+  if (!sharedView(config, view)) return embeddedReaders[view](fileOf(config, view), config);
+  const { load, methods } = serverReaders[view];
+  const open = await load();
+  const address = serverOf(config, view);
+  return openLazily<Readers[V]>(READERS[view], () => open(address), methods);
 }
 
-export async function openTimeseriesReader(config: StoreLocations): Promise<TimeseriesReader> {
-  if (!sharedView(config, "timeseries")) {
-    return openSqliteTimeseriesReader(fileOf(config, "timeseries"));
-  }
-  const { openElasticsearchTimeseriesReader } = await import(
-    "../views/timeseries/elasticsearch/elasticsearch-timeseries-reader.ts"
-  );
-  const address = serverOf(config, "timeseries");
-  return openLazily("the timeseries", () => openElasticsearchTimeseriesReader(address), [
-    "list",
-    "latest",
-    "position",
-    "count",
-    "countOlder",
-    "weigh",
-    "findTruncation",
-    "findTask",
-  ]);
-}
-
-export async function openGraphSink(
-  config: StoreLocations,
-  origin: ViewOrigin,
-): Promise<GraphSink> {
-  if (!sharedView(config, "graph")) {
-    return openSqliteGraphSink({ path: fileOf(config, "graph"), ...origin });
-  }
-  const { openNeo4jGraphSink } = await import("../views/graph/neo4j/neo4j-graph-sink.ts");
-  return lazySink(config, "graph", origin, openNeo4jGraphSink);
-}
-
-async function openGraphReader(config: StoreLocations): Promise<GraphReader> {
-  if (!sharedView(config, "graph")) return openSqliteGraphReader(fileOf(config, "graph"));
-  const { openNeo4jGraphReader } = await import("../views/graph/neo4j/neo4j-graph-reader.ts");
-  const address = serverOf(config, "graph");
-  return openLazily("the graph", () => openNeo4jGraphReader(address), [
-    "neighbours",
-    "follow",
-    "stamps",
-  ]);
-}
-
-export async function openSearchSink(
-  config: StoreLocations,
-  origin: ViewOrigin,
-): Promise<SearchSink> {
-  if (!sharedView(config, "search")) {
-    return openSqliteSearchSink({ path: fileOf(config, "search"), ...origin });
-  }
-  const { openElasticsearchSearchSink } = await import(
-    "../views/search/elasticsearch/elasticsearch-search-sink.ts"
-  );
-  const names = [...sinkMethods, "amend", "holding"] as const;
-  return lazySink(config, "search", origin, openElasticsearchSearchSink, names);
-}
-
-export const searchOptions = ({ searchSecondsMax }: Pick<StoreLocations, "searchSecondsMax">) => ({
-  limitMs: searchSecondsMax * 1_000,
+export const openReaders = async (config: StoreLocations): Promise<Readers> => ({
+  aspects: await openReader(config, "aspects"),
+  timeseries: await openReader(config, "timeseries"),
+  graph: await openReader(config, "graph"),
+  search: await openReader(config, "search"),
 });
-
-async function openSearchReader(config: StoreLocations): Promise<SearchReader> {
-  if (!sharedView(config, "search")) {
-    return openSqliteSearchReader(fileOf(config, "search"), searchOptions(config));
-  }
-  const { openElasticsearchSearchReader } = await import(
-    "../views/search/elasticsearch/elasticsearch-search-reader.ts"
-  );
-  const address = serverOf(config, "search");
-  return openLazily("the search view", () => openElasticsearchSearchReader(address), [
-    "search",
-    "folders",
-    "documents",
-  ]);
-}
-
-/**
- * The position of a view that other views are built from. Throws `unavailable` if it is unreadable.
- */
-export async function sourcePosition(
-  config: StoreLocations,
-  view: "aspects" | "timeseries",
-): Promise<Position> {
-  const reader =
-    view === "aspects" ? await openAspectReader(config) : await openTimeseriesReader(config);
-  try {
-    return await reader.position();
-  } finally {
-    await reader.close();
-  }
-}
-
-export interface Readers {
-  readonly aspects: AspectReader;
-  readonly timeseries: TimeseriesReader;
-  readonly graph: GraphReader;
-  readonly search: SearchReader;
-}
-
-/** Opens the readers of all views. Embedded views must have been opened for writing before. */
-export async function openReaders(config: StoreLocations): Promise<Readers> {
-  return {
-    aspects: await openAspectReader(config),
-    timeseries: await openTimeseriesReader(config),
-    graph: await openGraphReader(config),
-    search: await openSearchReader(config),
-  };
-}

@@ -15,7 +15,6 @@ import { subscribeToBatches } from "../projector/thread/batch-telemetry.ts";
 import { catchUp } from "../projector/thread/catch-up.ts";
 import type { Progress } from "../projector/thread/progress.ts";
 import { startProjectorThread } from "../projector/thread/projector-client.ts";
-import { trackReaderHealth } from "../storage/health-tracked-readers.ts";
 import { hasSpace } from "../storage/sqlite/sqlite-errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { traceChangeLog } from "../telemetry/traced-change-log.ts";
@@ -120,8 +119,7 @@ export async function openLogAndViews(
     generations.rejectReads(view, "building", isRebuilt(view));
     void built.then((isBuilt) => isBuilt && generations.admit(view, "building"));
   }
-  const tracked = trackReaderHealth({ ...generations.readers }, Date.now);
-  const { readers } = tracked;
+  const { readers, readErrors } = generations;
   opened.push(
     () => readers.aspects.close(),
     () => readers.timeseries.close(),
@@ -135,16 +133,15 @@ export async function openLogAndViews(
   projector.onDamaged((view, isDamaged) => {
     if (isDamaged) return rejectDamaged(view);
     generations.admit(view, "damaged");
-    tracked.clearError(view);
+    generations.clearFailure(view);
   });
   const check = checkViews(config, unclean, { onDamaged: projector.markDamaged, logger });
   opened.push(() => check.close());
-  const readErrors = () => ({ ...tracked.errors(), ...generations.readErrors() });
   /** Called after a rebuild, when the generations were swapped. */
   function onRebuilt(views: readonly string[]): void {
     for (const view of views) {
       generations.admit(view, "of another model");
-      tracked.clearError(view);
+      generations.clearFailure(view);
     }
   }
   return { model, rules, log, stores, projector, generations, readers, readErrors, onRebuilt };

@@ -27,19 +27,8 @@ import {
 } from "../storage/sqlite/generations.ts";
 import { requireWritable } from "../storage/sqlite/sqlite-view.ts";
 import type { Emptied, ServerAddress, ViewOrigin } from "../storage/view-origin.ts";
-import type { AspectReader } from "../views/aspects/aspect-table.ts";
-import { openSqliteAspectReader } from "../views/aspects/sqlite/sqlite-aspect-reader.ts";
 import type { SearchWrite } from "../views/search/search.ts";
-import { openSqliteTimeseriesReader } from "../views/timeseries/sqlite/sqlite-timeseries-reader.ts";
-import {
-  openAspectReader,
-  openAspectSink,
-  openGraphSink,
-  openSearchSink,
-  openTimeseriesReader,
-  openTimeseriesSink,
-  sinkMethods,
-} from "./adapters.ts";
+import { embeddedReaders, openReader, openSink, type Readers, sinkMethods } from "./adapters.ts";
 import {
   fileOf,
   locationKeys,
@@ -200,7 +189,7 @@ async function openFeed(config: StoresConfig): Promise<readonly View[]> {
   const { createPlatformEvents } = await import("../feed/platform-events.ts");
   const { createFeedView } = await import("../feed/previous-values.ts");
   const { projectFeed } = await import("../../projections/feed.ts");
-  const history = await openAspectHistory(config);
+  const history = await openSource(config, "aspects");
   try {
     const platformEventsOf = createPlatformEvents(platformEventRules(config.rules));
     const codec = createEventCodec({ findSchema: async () => undefined });
@@ -241,19 +230,19 @@ async function openView(config: StoresConfig, name: ViewName, whole: Origin): Pr
       return {
         name,
         project: createAspectProjection(keyAspectOf),
-        sink: await openAspectSink(config, origin),
+        sink: await openSink(config, "aspects", origin),
       } as View;
     case "timeseries":
       return {
         name,
         project: createTimeseriesProjection(keyAspectOf),
-        sink: await openTimeseriesSink(config, origin),
+        sink: await openSink(config, "timeseries", origin),
       } as View;
     case "graph":
       return {
         name,
         project: createGraphProjection(graph, keyAspectOf),
-        sink: await openGraphSink(config, origin),
+        sink: await openSink(config, "graph", origin),
         relatedStreams: forgettingOf,
       } as View;
     case "search":
@@ -261,44 +250,28 @@ async function openView(config: StoresConfig, name: ViewName, whole: Origin): Pr
   }
 }
 
-/** The aspect view, as a source of folded views and of the feed. */
-const openAspectHistory = (
+/**
+ * Opens a view as a source of folded views and of the feed. Follows its live generation; in
+ * `stagedSources`, starts with the staging generation.
+ */
+async function openSource<V extends "aspects" | "timeseries">(
   config: StoreLocations,
+  view: V,
   stagedSources: readonly ViewName[] = [],
-): Promise<AspectReader> =>
-  followGenerations(config, "aspects", {
-    stagedSources,
-    openPlace: openAspectReader,
-    open: openSqliteAspectReader,
-  });
-
-/** Follows the live generation of a view; in `stagedSources`, starts with the staging generation. */
-async function followGenerations<
-  R extends { position(): Promise<Position>; close(): Promise<void> },
->(
-  config: StoreLocations,
-  name: ViewName,
-  {
-    stagedSources,
-    openPlace,
-    open,
-  }: {
-    readonly stagedSources: readonly ViewName[];
-    readonly openPlace: (config: StoreLocations) => Promise<R>;
-    readonly open: (path: string) => R;
-  },
-): Promise<R> {
-  if (sharedView(config, name)) return openPlace(config);
-  const path = fileOf(config, name);
-  const opened = stagedSources.includes(name) ? open(stagingPath(path)) : await openPlace(config);
-  const { store, swap: replace } = createSwappableStore(opened);
+): Promise<Readers[V]> {
+  if (sharedView(config, view)) return openReader(config, view);
+  const open = (file: string): Readers[V] => embeddedReaders[view](file, config);
+  const path = fileOf(config, view);
+  const { store, swap } = createSwappableStore(
+    open(stagedSources.includes(view) ? stagingPath(path) : path),
+  );
   let file = liveFile(path);
   return {
     ...store,
     // Called before each batch.
     async position() {
       const now = liveFile(path);
-      if (now !== file) void replace(open(path));
+      if (now !== file) void swap(open(path));
       file = now;
       return store.position();
     },
@@ -317,16 +290,12 @@ async function openSearchView(
 ): Promise<View> {
   const { search } = config.rules;
   const project = createSearchProjection(search);
-  const sink = await openSearchSink(config, origin);
-  const { position, latest, close } = await followGenerations(config, "timeseries", {
-    stagedSources,
-    openPlace: openTimeseriesReader,
-    open: openSqliteTimeseriesReader,
-  });
+  const sink = await openSink(config, "search", origin);
+  const { position, latest, close } = await openSource(config, "timeseries", stagedSources);
   return createDocumentView<SearchWrite>({
     name: "search",
     sink,
-    states: await openAspectHistory(config, stagedSources),
+    states: await openSource(config, "aspects", stagedSources),
     events: {
       position,
       latest,

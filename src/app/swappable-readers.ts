@@ -4,14 +4,10 @@
  */
 import type { CatalogError } from "../core/errors.ts";
 import type { RebuildingParts } from "../projector/rebuild/rebuilding.ts";
-import { createSwappableStore, type SwappableStore } from "../projector/rebuild/swappable-store.ts";
+import { createSwappableStore } from "../projector/rebuild/swappable-store.ts";
+import { createReadFailures } from "../storage/read-failures.ts";
 import { removeLeftovers, stagingPath } from "../storage/sqlite/generations.ts";
-import { openSqliteAspectReader } from "../views/aspects/sqlite/sqlite-aspect-reader.ts";
-import { openSqliteGraphReader } from "../views/graph/sqlite/sqlite-graph-reader.ts";
-import { openSqliteSearchReader } from "../views/search/sqlite/sqlite-search-reader.ts";
-import { openSqliteTimeseriesReader } from "../views/timeseries/sqlite/sqlite-timeseries-reader.ts";
-import type { Readers } from "./adapters.ts";
-import { searchOptions } from "./adapters.ts";
+import { embeddedReaders, type Readers } from "./adapters.ts";
 import {
   fileOf,
   type StoreLocations,
@@ -20,8 +16,6 @@ import {
   viewNames,
 } from "./store-locations.ts";
 
-type Reader = Readers[ViewName];
-
 /** An open reader of another generation. */
 interface NextReader {
   /** Repeats recent reads of the live reader on this one, to warm its caches. */
@@ -29,22 +23,6 @@ interface NextReader {
   /** Makes this the live reader; resolves when pending reads of the old one are done. */
   swap(): Promise<void>;
   close(): Promise<void>;
-}
-
-/** The live reader of a view, and the function that opens readers of its other generations. */
-function generationsOf<R extends Reader>(live: SwappableStore<R>, open: (path: string) => R) {
-  return {
-    store: live.store,
-    rejectReads: live.rejectReads,
-    next(path: string): NextReader {
-      const reader = open(path);
-      return {
-        warm: () => live.warm(reader),
-        swap: () => live.swap(reader),
-        close: () => reader.close(),
-      };
-    },
-  };
 }
 
 type RejectionReason = "of another model" | "building" | "damaged";
@@ -56,18 +34,38 @@ interface SwappableReaders {
   rejectReads(view: string, why: RejectionReason, error: CatalogError): void;
   /** Ends one reason for rejecting reads; the view is readable again when none is left. */
   admit(view: string, why: RejectionReason): void;
-  /** The error text of each view whose reads are rejected, by name. */
+  /** The error text of each view whose reads are rejected or failed recently, by name. */
   readErrors(): Readonly<Record<string, string>>;
+  /** Clears the failure of a view that was replaced. */
+  clearFailure(view: string): void;
 }
 
 export function openSwappableReaders(config: StoreLocations, opened: Readers): SwappableReaders {
+  const failures = createReadFailures(Date.now);
+  /** The live reader of a view, and the readers of its other generations. */
+  function swappable<V extends ViewName>(view: V, repeatedMethod?: keyof Readers[V] & string) {
+    const live = createSwappableStore<Readers[V]>(opened[view], {
+      repeatedMethod,
+      onError: (error) => failures.note(view, error),
+    });
+    return {
+      store: live.store,
+      rejectReads: live.rejectReads,
+      next(path: string): NextReader {
+        const reader = embeddedReaders[view](path, config);
+        return {
+          warm: () => live.warm(reader),
+          swap: () => live.swap(reader),
+          close: () => reader.close(),
+        };
+      },
+    };
+  }
   const all = {
-    aspects: generationsOf(createSwappableStore(opened.aspects), openSqliteAspectReader),
-    timeseries: generationsOf(createSwappableStore(opened.timeseries), openSqliteTimeseriesReader),
-    graph: generationsOf(createSwappableStore(opened.graph), openSqliteGraphReader),
-    search: generationsOf(createSwappableStore(opened.search, "search"), (path) =>
-      openSqliteSearchReader(path, searchOptions(config)),
-    ),
+    aspects: swappable("aspects"),
+    timeseries: swappable("timeseries"),
+    graph: swappable("graph"),
+    search: swappable("search", "search"),
   };
   const reasons = new Map<ViewName, Map<RejectionReason, CatalogError>>();
   const reasonOf = (name: ViewName): CatalogError | undefined =>
@@ -122,9 +120,13 @@ export function openSwappableReaders(config: StoreLocations, opened: Readers): S
     rejectReads: (view, why, error) => change(view, (of) => of.set(why, error)),
     admit: (view, why) => change(view, (of) => of.delete(why)),
     readErrors() {
-      const errors = viewNames.map((name) => [name, reasonOf(name)?.text]);
-      return Object.fromEntries(errors.filter(([, text]) => text !== undefined));
+      const rejected = viewNames.map((name) => [name, reasonOf(name)?.text]);
+      return {
+        ...failures.recent(),
+        ...Object.fromEntries(rejected.filter(([, text]) => text !== undefined)),
+      };
     },
+    clearFailure: failures.clear,
   };
 }
 

@@ -8,11 +8,10 @@ import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
 import { noSuchView } from "../../jobs/unknown-view.ts";
 import { ownCommand } from "../../lib/command-hint.ts";
-import { appendAll } from "../../lib/lists.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import { decodeRecord } from "../../log/codecs/record-codec.ts";
 import { checkNamespace } from "../../log/written-namespace.ts";
-import { openParkingOf, readParking, writeParking } from "../../projector/parking/parking.ts";
+import { openParkingOf, parkingIn } from "../../projector/parking/parking.ts";
 import { createRebuilding } from "../../projector/rebuild/rebuilding.ts";
 import { closeAll } from "../../projector/rebuild/staging.ts";
 import {
@@ -21,7 +20,7 @@ import {
 } from "../../projector/rebuild/swap-generations.ts";
 import type { View } from "../../projector/sink.ts";
 import type { GenerationSwap } from "../../projector/thread/progress.ts";
-import { sourcePosition } from "../adapters.ts";
+import { openReader } from "../adapters.ts";
 import { configuredModel } from "../load-model.ts";
 import { lockData, openLog, requireLog } from "../open-log.ts";
 import { rebuildingParts, rebuildRounds } from "../rebuild-plan.ts";
@@ -34,41 +33,30 @@ export const rebuild: ProcessOperations["rebuild"] = async (
   { views, onProgress, signal },
 ) => {
   requireLog(config);
-  const lock = lockOrSay(config, "rebuild");
-  try {
-    // For writing: records that a view cannot apply are parked in it.
-    const log = await openLog(config);
-    try {
-      await checkNamespace(log, config.urnNamespace, config.data);
-      const stores = await storesConfig(config, configuredModel(config).rules, log);
-      const rebuilding = createRebuilding({
-        ...rebuildingParts(config, stores, log),
-        generationSwap: await createOfflineSwap(stores, log),
-        readers: NO_READERS,
+  // For writing: records that a view cannot apply are parked in it.
+  return withLockedLog(config, "rebuild", async (log) => {
+    await checkNamespace(log, config.urnNamespace, config.data);
+    const stores = await storesConfig(config, configuredModel(config).rules, log);
+    const rebuilding = createRebuilding({
+      ...rebuildingParts(config, stores, log),
+      generationSwap: await createOfflineSwap(stores, log),
+      readers: NO_READERS,
+    });
+    const rebuilt: Rebuilt[] = [];
+    for (const round of await rounds(config, log, views)) {
+      let records = 0;
+      await rebuilding.rebuild(round, {
+        signal: signal ?? new AbortController().signal,
+        onProgress(progress) {
+          records = progress.records;
+          onProgress(progress.position, progress.head);
+        },
+        onSwap() {},
       });
-      const rebuilt: Rebuilt[] = [];
-      for (const round of await rounds(config, log, views)) {
-        let records = 0;
-        await rebuilding.rebuild(round, {
-          signal: signal ?? new AbortController().signal,
-          onProgress(progress) {
-            records = progress.records;
-            onProgress(progress.position, progress.head);
-          },
-          onSwap() {},
-        });
-        appendAll(
-          rebuilt,
-          round.map((view) => ({ view, records })),
-        );
-      }
-      return rebuilt;
-    } finally {
-      await log.close();
+      for (const view of round) rebuilt.push({ view, records });
     }
-  } finally {
-    lock.release();
-  }
+    return rebuilt;
+  });
 };
 
 const NO_READERS = {
@@ -87,11 +75,7 @@ const CLOSED: View["sink"] = {
 /** Swaps staging generations in while no view is open; the live ones count as being at the head. */
 async function createOfflineSwap(stores: StoresConfig, log: ChangeLog) {
   let opened: readonly View[] = [];
-  const notes = {
-    load: (view: string) => readParking(log, view),
-    write: (view: string, record: Parameters<typeof writeParking>[2]) =>
-      writeParking(log, view, record),
-  };
+  const notes = parkingIn(log);
   const swapFiles = (names: readonly string[]) =>
     swapFilesOffline(
       stores,
@@ -137,10 +121,19 @@ const closedView = (name: string, position: Position): SwappableView => ({
   ...{ parking: undefined, busy: undefined, movedAt: undefined, pause: undefined },
 });
 
-/** Locks the data directory. Throws `unavailable` with the command for the service that has it. */
-export function lockOrSay(config: Config, command: string): ReturnType<typeof lockData> {
+/**
+ * Locks the data directory and opens its log for appending. Throws `unavailable` with the command
+ * for the service that has the lock.
+ */
+export async function withLockedLog<T>(
+  config: Config,
+  command: string,
+  work: (log: ChangeLog) => Promise<T>,
+): Promise<T> {
+  await using opened = new AsyncDisposableStack();
   try {
-    return lockData(config);
+    const lock = lockData(config);
+    opened.defer(() => lock.release());
   } catch (error) {
     if (!(error instanceof CatalogError) || error.code !== "unavailable") throw error;
     throw new CatalogError("unavailable", error.message, {
@@ -148,6 +141,8 @@ export function lockOrSay(config: Config, command: string): ReturnType<typeof lo
       cause: error,
     });
   }
+  const log = opened.adopt(await openLog(config), (one) => one.close());
+  return await work(log);
 }
 
 /**
@@ -173,7 +168,8 @@ async function positionOf(
   view: "aspects" | "timeseries",
 ): Promise<Position | undefined> {
   try {
-    return await sourcePosition(config, view);
+    const reader = await openReader(config, view);
+    return await reader.position().finally(() => reader.close());
   } catch {
     return undefined;
   }

@@ -11,16 +11,16 @@ import { noSuchView } from "../../jobs/unknown-view.ts";
 import { appendAll } from "../../lib/lists.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import { decodeRecord } from "../../log/codecs/record-codec.ts";
-import { openParkingOf, readParking, writeParking } from "../../projector/parking/parking.ts";
+import { openParkingOf, parkingIn } from "../../projector/parking/parking.ts";
 import { restoreEntities } from "../../projector/parking/restore.ts";
 import { verifyAndRepair } from "../../projector/verify/repair.ts";
 import type { Verified } from "../../projector/verify/verified-state.ts";
 import { configuredModel } from "../load-model.ts";
-import { openLog, requireLog } from "../open-log.ts";
+import { requireLog } from "../open-log.ts";
 import { type ViewName, viewNames } from "../store-locations.ts";
 import { openViews, requireViews, type StoresConfig, storesConfig } from "../stores.ts";
 import { verifyStoredViews } from "../verification/verified-views.ts";
-import { lockOrSay, rebuild } from "./offline-rebuild.ts";
+import { rebuild, withLockedLog } from "./offline-rebuild.ts";
 
 /** Entities restored between two commits. */
 const restoredMax = 500;
@@ -32,7 +32,7 @@ export const verify: ProcessOperations["verify"] = async (config, options) => {
   const stores = await locked(config, async (log) => {
     // The comparison reads the log through its indexes.
     await log.checkIndexes?.();
-    return storesOf(config, log);
+    return storesConfig(config, configuredModel(config).rules, log);
   });
   requireViews(stores, names);
   const verified = (views: readonly string[]) =>
@@ -128,25 +128,9 @@ function viewsOf(asked: readonly string[]): readonly ViewName[] {
   return asked.length === 0 ? viewNames : viewNames.filter((view) => asked.includes(view));
 }
 
-async function storesOf(config: Config, log: ChangeLog): Promise<StoresConfig> {
-  return storesConfig(config, configuredModel(config).rules, log);
-}
-
-/** Runs `work` with the data directory locked. */
-async function locked<T>(config: Config, work: (log: ChangeLog) => Promise<T>): Promise<T> {
-  const lock = lockOrSay(config, "verify");
-  try {
-    // For writing: parked records are written to it.
-    const log = await openLog(config);
-    try {
-      return await work(log);
-    } finally {
-      await log.close();
-    }
-  } finally {
-    lock.release();
-  }
-}
+/** The log is opened for writing: parked records are written to it. */
+const locked = <T>(config: Config, work: (log: ChangeLog) => Promise<T>): Promise<T> =>
+  withLockedLog(config, "verify", work);
 
 /** Restores entities in every view. */
 async function restore(
@@ -156,11 +140,7 @@ async function restore(
 ): Promise<true> {
   const opened = await openViews(stores);
   try {
-    const notes = {
-      load: (view: string) => readParking(log, view),
-      write: (view: string, record: Parameters<typeof writeParking>[2]) =>
-        writeParking(log, view, record),
-    };
+    const notes = parkingIn(log);
     const views = await Promise.all(
       opened.map(async (view) => ({
         view,

@@ -93,23 +93,15 @@ export const copyLogTo: ProcessOperations["copyLog"] = async (config, { to, onPr
       hint: "Name another location with --to",
     });
   }
-  const locks = [...new Set([config.data, target.data])].map((data) => lockData({ data }));
-  try {
-    requireWholeLog(config);
-    const from = await openLogReader(config);
-    try {
-      const other = await openLog(target);
-      try {
-        await other.checkIndexes?.();
-        await checkNamespace(other, (await writtenNamespace(from)) ?? config.urnNamespace, to);
-        return await copyLog(from, other, ({ position, head }) => onProgress(position, head));
-      } finally {
-        await other.close();
-      }
-    } finally {
-      await from.close();
-    }
-  } finally {
-    for (const lock of locks) lock.release();
+  await using opened = new AsyncDisposableStack();
+  for (const data of new Set([config.data, target.data])) {
+    const lock = lockData({ data });
+    opened.defer(() => lock.release());
   }
+  requireWholeLog(config);
+  const from = opened.adopt(await openLogReader(config), (log) => log.close());
+  const other = opened.adopt(await openLog(target), (log) => log.close());
+  await other.checkIndexes?.();
+  await checkNamespace(other, (await writtenNamespace(from)) ?? config.urnNamespace, to);
+  return await copyLog(from, other, ({ position, head }) => onProgress(position, head));
 };

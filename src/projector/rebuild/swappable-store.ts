@@ -36,7 +36,14 @@ const RECENT_READS_MAX = 16;
 /** `repeatedMethod`: the method whose recent calls `warm` repeats. */
 export function createSwappableStore<S extends Store>(
   first: S,
-  repeatedMethod?: keyof S & string,
+  {
+    repeatedMethod,
+    onError,
+  }: {
+    readonly repeatedMethod?: (keyof S & string) | undefined;
+    /** Called with each error of a store. */
+    readonly onError?: (error: unknown) => void;
+  } = {},
 ): SwappableStore<S> {
   let generation = generationOf(first);
   let rejection: CatalogError | undefined;
@@ -50,15 +57,6 @@ export function createSwappableStore<S extends Store>(
     void of.store.close().catch(() => {});
   }
 
-  async function* iterate(of: Generation<S>, items: AsyncIterable<unknown>) {
-    of.pending++;
-    try {
-      yield* items;
-    } finally {
-      onDone(of);
-    }
-  }
-
   function call(name: string, parameters: unknown[]): unknown {
     if (rejection !== undefined) return Promise.reject(rejection);
     if (name === repeatedMethod && recentReads.push(parameters) > RECENT_READS_MAX)
@@ -67,9 +65,14 @@ export function createSwappableStore<S extends Store>(
     const result = methodOf(of.store, name)(...parameters);
     if (result instanceof Promise) {
       of.pending++;
-      const end = () => onDone(of);
-      result.then(end, end);
-    } else if (isIterable(result)) return iterate(of, result);
+      result.then(
+        () => onDone(of),
+        (error: unknown) => {
+          onError?.(error);
+          onDone(of);
+        },
+      );
+    }
     return result;
   }
 
@@ -117,6 +120,3 @@ const generationOf = <S>(store: S): Generation<S> => ({
 
 const methodOf = (store: object, name: string): Work =>
   (store as Readonly<Record<string, Work>>)[name] as Work;
-
-const isIterable = (value: unknown): value is AsyncIterable<unknown> =>
-  typeof value === "object" && value !== null && Symbol.asyncIterator in value;

@@ -1,7 +1,8 @@
 /** The state of the readers of views that a health check reports. */
 import { beforeEach, expect, test } from "vitest";
 import { CatalogError } from "../../src/core/errors.ts";
-import { reportedMsMax, trackReaderHealth } from "../../src/storage/health-tracked-readers.ts";
+import { createSwappableStore } from "../../src/projector/rebuild/swappable-store.ts";
+import { createReadFailures, reportedMsMax } from "../../src/storage/read-failures.ts";
 
 let time: number;
 let outcome: Error | undefined;
@@ -11,16 +12,17 @@ const reader = {
     if (outcome !== undefined) throw outcome;
     return reader.size * by;
   },
-  async *dump() {
-    yield* [1, 2];
-  },
+  async close() {},
 };
-let tracked: ReturnType<typeof trackReaderHealth<{ aspects: typeof reader; graph: typeof reader }>>;
+let failures: ReturnType<typeof createReadFailures>;
+let graph: typeof reader;
 
 beforeEach(() => {
   time = 1_000;
   outcome = undefined;
-  tracked = trackReaderHealth({ aspects: reader, graph: reader }, () => time);
+  failures = createReadFailures(() => time);
+  const onError = (error: unknown) => failures.note("graph", error);
+  graph = createSwappableStore(reader, { onError }).store;
 });
 
 const damaged = new CatalogError("unavailable", "the view could not be read", {
@@ -29,22 +31,21 @@ const damaged = new CatalogError("unavailable", "the view could not be read", {
 });
 
 test("reads are passed through", async () => {
-  expect(tracked.readers.aspects.size).toBe(7);
-  expect(await tracked.readers.graph.count(2)).toBe(14);
-  expect(await Array.fromAsync(tracked.readers.graph.dump())).toEqual([1, 2]);
-  expect(tracked.errors()).toEqual({});
+  expect(graph.size).toBe(7);
+  expect(await graph.count(2)).toBe(14);
+  expect(failures.recent()).toEqual({});
 });
 
 test("a failure is reported for a while, even if other reads succeed", async () => {
   outcome = damaged;
-  await expect(tracked.readers.graph.count(1)).rejects.toBe(damaged);
+  await expect(graph.count(1)).rejects.toBe(damaged);
   outcome = undefined;
-  await tracked.readers.graph.count(1);
-  expect(tracked.errors()).toEqual({ graph: "the view could not be read. Rebuild it" });
+  await graph.count(1);
+  expect(failures.recent()).toEqual({ graph: "the view could not be read. Rebuild it" });
   time += reportedMsMax - 1;
-  expect(Object.keys(tracked.errors())).toEqual(["graph"]);
+  expect(Object.keys(failures.recent())).toEqual(["graph"]);
   time += 1;
-  expect(tracked.errors()).toEqual({});
+  expect(failures.recent()).toEqual({});
 });
 
 test.each([
@@ -52,6 +53,6 @@ test.each([
   new CatalogError("invalid", "no such field", { cause: new Error("x") }),
 ])("errors that are not caused by the file are not reported: $message", async (error) => {
   outcome = error;
-  await expect(tracked.readers.aspects.count(1)).rejects.toBe(error);
-  expect(tracked.errors()).toEqual({});
+  await expect(graph.count(1)).rejects.toBe(error);
+  expect(failures.recent()).toEqual({});
 });
