@@ -42,6 +42,7 @@ export interface ViewRows {
   /** A batch may be visible before the position includes it. */
   readonly early?: true;
   position(): Promise<Position>;
+  /** At most some hundreds of urns. */
   read(urns: readonly string[]): Promise<RowSnapshot>;
   count(): Promise<RowCount>;
   /** Every urn with rows, in pages; urns may repeat. */

@@ -10,7 +10,6 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { estypes } from "@elastic/elasticsearch";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, START } from "../../core/position.ts";
-import { createAdaptivePageSize } from "../../projector/adaptive-page-size.ts";
 import { comesBefore } from "../../projector/verify/entities/log-entities.ts";
 import type { Row, RowSnapshot, ViewRows } from "../../projector/verify/view-rows.ts";
 import type { ServerAddress } from "../view-origin.ts";
@@ -49,7 +48,6 @@ interface RowQueries<Source extends { readonly urn: string }, Kept> {
   row(found: FoundDocument<Source>): Row;
 }
 
-const URNS_MAX = 500;
 const URNS_PER_PAGE = 1_000;
 const FIRST_PAGE_MAX = 200;
 const PAGE_CHARACTERS = 4_000_000;
@@ -76,7 +74,6 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
   const reading = openElasticsearchReading(shape, of.address, of.asker, staged);
   const documents = createDocuments(reading, queries);
   const generations = createGenerations(reading.server, shape, reading.names);
-  const fitting = createAdaptivePageSize(URNS_MAX);
   const find = () => reading.state();
 
   /** True if both states have the same generation and the same hidden documents. */
@@ -126,12 +123,7 @@ export function openElasticsearchViewRows<Source extends { readonly urn: string 
     early: true,
     position: async () => (await find())?.position ?? START,
 
-    async read(urns) {
-      const asked = fitting.take(urns);
-      const held = await readRows(asked);
-      fitting.adapt(held.rows.length, held.rows.length === asked.length);
-      return held;
-    },
+    read: readRows,
 
     async count() {
       let position: Position = START;

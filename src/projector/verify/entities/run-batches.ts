@@ -4,7 +4,12 @@ import type { HistoryLog } from "../../history.ts";
 import { workedMs } from "../../thread/cpu-time.ts";
 import type { Findings } from "../findings.ts";
 import type { VerifiedView } from "../view-rows.ts";
-import type { EntityStreams, Verifier, ViewPositions } from "./verify-entities.ts";
+import {
+  batchMax,
+  type EntityStreams,
+  type Verifier,
+  type ViewPositions,
+} from "./verify-entities.ts";
 
 export interface VerificationParts {
   readonly log: HistoryLog & Pick<ChangeLog, "readAll" | "head" | "countBetween">;
@@ -21,9 +26,6 @@ export interface VerificationParts {
 }
 
 type Entities = AsyncIterable<readonly EntityStreams[]>;
-
-/** Entities of one batch. */
-export const batchMax = 200;
 
 export async function* batchesOf(urns: Iterable<string>): Entities {
   let batch: EntityStreams[] = [];

@@ -25,6 +25,9 @@ import {
 import { beginningsOf, readHistory } from "./entity-history.ts";
 import { readSharedStreams, type SharedStreams } from "./shared-streams.ts";
 
+/** Maximum number of entities that are read together. */
+export const batchMax = 200;
+
 export interface EntityStreams {
   readonly urn: string;
   /** Its streams; if absent, all possible ones are read. */
@@ -112,13 +115,16 @@ export function createVerifier(parts: {
       const uncounted: Counts = { positions: {}, rows: {} };
       let records = 0;
       const differences: Difference[] = [];
+      let size = batchMax;
       for (let from = 0; from < entities.length; ) {
-        const some = await verifySome(views, entities.slice(from), counts, false);
+        const some = await verifySome(views, entities.slice(from, from + size), counts, false);
         from += some.done;
+        // A store returns the rows that fit into one response.
+        size = Math.min(batchMax, 2 * some.done);
         records += some.records;
         let unverified = some.found.map(({ entity: { urn } }) => ({ urn }));
         while (unverified.length > 0) {
-          const rechecked = await verifySome(views, unverified, uncounted, true);
+          const rechecked = await verifySome(views, unverified.slice(0, batchMax), uncounted, true);
           unverified = unverified.slice(rechecked.done);
           for (const found of rechecked.found) appendAll(differences, found.differences);
         }

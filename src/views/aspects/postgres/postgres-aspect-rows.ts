@@ -5,7 +5,6 @@
  */
 import { CatalogError } from "../../../core/errors.ts";
 import { START } from "../../../core/position.ts";
-import { createAdaptivePageSize } from "../../../projector/adaptive-page-size.ts";
 import type { Staged } from "../../../projector/sink.ts";
 import type { RowSnapshot, Row as ViewRow, ViewRows } from "../../../projector/verify/view-rows.ts";
 import type { ServerAddress } from "../../../storage/view-origin.ts";
@@ -23,7 +22,6 @@ import { VIEW } from "./schema.ts";
 
 /** Counting all rows of a large view takes minutes. */
 const STATEMENT_MS_MAX = 600_000;
-const URNS_MAX = 500;
 const URNS_PER_PAGE = 1_000;
 /** Rows per step of the cursor; a read ends when it has so many. */
 const FETCHED = 500;
@@ -57,7 +55,6 @@ export async function openPostgresAspectRows(
     timeoutMs: STATEMENT_MS_MAX,
     settings: SETTINGS,
   });
-  const fitting = createAdaptivePageSize(URNS_MAX);
 
   /** Queries within one snapshot; returns `none` without a view. */
   async function ask<T>(
@@ -94,14 +91,11 @@ export async function openPostgresAspectRows(
     position: () => ask(START, async (_, { position }) => position),
 
     async read(urns) {
-      const asked = fitting.take(urns);
-      const nothing = { from: START, to: START, rows: asked.map(() => []) };
-      const held = await ask<RowSnapshot>(nothing, async (connection, live) => {
-        const rows = await readEntities(connection, live, asked);
+      const nothing = { from: START, to: START, rows: urns.map(() => []) };
+      return ask<RowSnapshot>(nothing, async (connection, live) => {
+        const rows = await readEntities(connection, live, urns);
         return { from: live.position, to: live.position, rows };
       });
-      fitting.adapt(held.rows.length, held.rows.length === asked.length);
-      return held;
     },
 
     count: () =>

@@ -6,7 +6,6 @@
 import { CatalogError } from "../../../core/errors.ts";
 import { type Position, position, START } from "../../../core/position.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
-import { createAdaptivePageSize } from "../../../projector/adaptive-page-size.ts";
 import type { Staged } from "../../../projector/sink.ts";
 import type { Row, RowSnapshot, ViewRows } from "../../../projector/verify/view-rows.ts";
 import type { ServerAddress } from "../../../storage/view-origin.ts";
@@ -16,7 +15,6 @@ import { checkVersion } from "./metadata-node.ts";
 import { alsoOf, namesOf, STATES, VIEW } from "./schema.ts";
 import type { StagedGraph } from "./view.ts";
 
-const URNS_MAX = 200;
 const NODES_PER_PAGE = 500;
 /** Maximum number of edges of a read with several entities. */
 const EDGES_MAX = 10_000;
@@ -39,7 +37,6 @@ export async function openNeo4jGraphRows(
 ): Promise<ViewRows> {
   const server = connectNeo4j(address);
   const names = namesOf(address.name);
-  const fitting = createAdaptivePageSize(URNS_MAX);
 
   async function find(): Promise<Live | undefined> {
     server.usable();
@@ -98,10 +95,8 @@ export async function openNeo4jGraphRows(
     position: async () => (await find())?.position ?? START,
 
     async read(urns): Promise<RowSnapshot> {
-      for (;;) {
-        const asked = fitting.take(urns);
+      for (let asked = urns; ; asked = asked.slice(0, Math.ceil(asked.length / 2))) {
         const { found, ...held } = await ask([], (label) => edgesOf(label, asked));
-        fitting.adapt(Math.floor(asked.length / 2), found !== undefined);
         if (found === undefined) continue;
         const rows = new Map<string, Row[]>(asked.map((urn) => [urn.toWellFormed(), []]));
         for (const columns of found) {
