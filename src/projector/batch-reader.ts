@@ -21,17 +21,15 @@ interface ReadBatch {
   readonly atHead: boolean;
 }
 
-interface BatchReader {
-  /** Reads at most `limit` records after a position, none after `end`. Rejects as the log does. */
-  read(
-    after: Position,
-    options: {
-      readonly limit: number;
-      readonly end: Position | undefined;
-      readonly costly: boolean;
-    },
-  ): Promise<ReadBatch>;
-}
+/** Reads at most `limit` records after a position, none after `end`. Rejects as the log does. */
+type ReadAfter = (
+  after: Position,
+  options: {
+    readonly limit: number;
+    readonly end: Position | undefined;
+    readonly costly: boolean;
+  },
+) => Promise<ReadBatch>;
 
 export function createBatchReader({
   log,
@@ -41,28 +39,26 @@ export function createBatchReader({
   readonly log: Pick<ChangeLog, "readAll">;
   readonly decode: Decode;
   readonly viewStates: readonly ViewState[];
-}): BatchReader {
+}): ReadAfter {
   const recent = createChangeCache();
   /** Size of the last page. */
   let bytes = 0;
-  return {
-    async read(after, { limit, end, costly }) {
-      if (bytes > GARBAGE_BYTES) collectGarbage();
-      bytes = 0;
-      const known = costly ? recent.from(after, { limit, end }) : undefined;
-      if (known !== undefined) {
-        return { batch: known, full: known.items.length === limit, atHead: false };
-      }
-      const page = await log.readAll(after, { limit });
-      bytes = page.reduce((sum, { data }) => sum + data.length, 0);
-      const batch = decodeBatch(limitBatch(page, end), decode, after);
-      if (!costly) {
-        const later = viewStates.filter(({ view }) => view.costly === true);
-        const needed = position(minOf(later.map((viewState) => viewState.position)));
-        if (later.length > 0) recent.add(after, batch, needed);
-      }
-      const full = !isLastPage(page, limit) || batch.failure !== undefined;
-      return { batch, full, atHead: page.length === 0 };
-    },
+  return async (after, { limit, end, costly }) => {
+    if (bytes > GARBAGE_BYTES) collectGarbage();
+    bytes = 0;
+    const known = costly ? recent.from(after, { limit, end }) : undefined;
+    if (known !== undefined) {
+      return { batch: known, full: known.items.length === limit, atHead: false };
+    }
+    const page = await log.readAll(after, { limit });
+    bytes = page.reduce((sum, { data }) => sum + data.length, 0);
+    const batch = decodeBatch(limitBatch(page, end), decode, after);
+    if (!costly) {
+      const later = viewStates.filter(({ view }) => view.costly === true);
+      const needed = position(minOf(later.map((viewState) => viewState.position)));
+      if (later.length > 0) recent.add(after, batch, needed);
+    }
+    const full = !isLastPage(page, limit) || batch.failure !== undefined;
+    return { batch, full, atHead: page.length === 0 };
   };
 }

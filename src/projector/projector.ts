@@ -141,7 +141,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
   let turnsWithoutCostly = 0;
   let wake: () => void = () => {};
   const queued: QueuedWork[] = [];
-  const batches = createBatchReader({ log, decode, viewStates });
+  const readAfter = createBatchReader({ log, decode, viewStates });
   const generationSwap = createGenerationSwap({
     ...{ viewStates, log, decode, parkingOf },
     generations: parts.generations,
@@ -285,7 +285,7 @@ export async function startProjector(parts: ProjectorParts): Promise<Projector> 
     let batch: Batch<PlacedChange>;
     let full: boolean;
     try {
-      const read = await batches.read(after, { limit: batchMax, end, costly });
+      const read = await readAfter(after, { limit: batchMax, end, costly });
       // After a lost connection, the log may be another one.
       if (comparison.hasReconnected()) return IDLE;
       [batch, full] = [read.batch, read.full];

@@ -15,14 +15,14 @@ function countingGeneration(answer: (asked: readonly (readonly [unknown, string]
     queries.push(asked.length);
     return answer(asked);
   };
-  return { generation: { ask } as Parameters<typeof createNeighbourhood>[0], queries };
+  return { ask: ask as Parameters<typeof createNeighbourhood>[0], queries };
 }
 
 test("pages of neighbours of many entities are one query", async () => {
-  const { generation, queries } = countingGeneration((asked) =>
+  const { ask, queries } = countingGeneration((asked) =>
     asked.map(([, urn], at) => [at, 1, [["OwnedBy", `urn:li:corpuser:${urn}`, null]]]).reverse(),
   );
-  const neighbours = createNeighbourhood(generation);
+  const neighbours = createNeighbourhood(ask);
   const query = { direction: "OUTGOING", types: ["OwnedBy"], start: 0, count: 10 } as const;
   const pages = await Promise.all(urns.map((urn) => neighbours({ ...query, urn })));
   expect(pages).toEqual(
@@ -35,10 +35,10 @@ test("pages of neighbours of many entities are one query", async () => {
 });
 
 test("steps of many walks are one query, and are split while there are too many edges", async () => {
-  const { generation, queries } = countingGeneration((asked) =>
+  const { ask, queries } = countingGeneration((asked) =>
     asked.map(([, urn], at) => [at, "DownstreamOf", `${urn} source`, "dataset", null, at, 0]),
   );
-  const follow = createFollowing(generation);
+  const follow = createFollowing(ask);
   const step = { direction: "OUTGOING", type: "DownstreamOf", to: new Set(["dataset"]) } as const;
   const steps = new Map([["dataset", [step]]]);
   const read = (edgesMax: number) =>

@@ -118,9 +118,9 @@ export function createLogReader(
 
   const head = (): number => one(selectEnd) ?? 0;
 
-  const scan = createTableScan(database);
+  const findStreams = createTableScan(database);
   const isInTable = batching<StreamName, boolean>(async (names) => {
-    const found = new Set(translated(() => scan.findStreams(names)));
+    const found = new Set(translated(() => findStreams(names)));
     return names.map((name) => found.has(name));
   });
 

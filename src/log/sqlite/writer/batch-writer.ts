@@ -50,7 +50,7 @@ export function createBatchWriter(
   },
 ): BatchWriter {
   const heads = createStreamHeads(database);
-  const scan = createTableScan(database);
+  const findStreams = createTableScan(database);
   const insertRow = database.prepare(
     "INSERT INTO log (position, stream, revision, count, id, data, crc) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
@@ -109,7 +109,7 @@ export function createBatchWriter(
       const { id, revision } = heads.find(name);
       return revision < 0 && (id > 0 || !soundNames);
     });
-    const [found] = created.length === 0 ? [] : scan.findStreams(created);
+    const [found] = created.length === 0 ? [] : findStreams(created);
     if (found !== undefined) throw indexes.mark(hiddenStream(found));
   }
 

@@ -17,12 +17,10 @@ type Question = (label: string) => {
   readonly parameters: Parameters;
 };
 
-export interface LiveGeneration {
-  /** Returns the result; undefined without a view. */
-  ask(question: Question): Promise<unknown>;
-}
+/** Returns the result of a query; undefined without a view. */
+export type AskLive = (question: Question) => Promise<unknown>;
 
-export function createLiveGeneration(server: Neo4jServer, names: Names): LiveGeneration {
+export function createAskLive(server: Neo4jServer, names: Names): AskLive {
   let generation: number | undefined;
 
   async function live(): Promise<number | undefined> {
@@ -35,23 +33,21 @@ export function createLiveGeneration(server: Neo4jServer, names: Names): LiveGen
     return found;
   }
 
-  return {
-    async ask(question) {
-      for (let tries = 0; tries < TRIES_MAX; tries++) {
-        generation ??= await live();
-        if (generation === undefined) return undefined;
-        const { text, parameters } = question(names.label(generation));
-        const [row] = await server.ask({
-          text: `${text}
-            OPTIONAL MATCH (view:\`${names.view}\` {part: 'live'})
-            RETURN answer, view.generation`,
-          parameters,
-        });
-        const [answer, after] = row ?? [];
-        if (after === generation) return answer;
-        generation = undefined;
-      }
-      throw new CatalogError("unavailable", `the view "${VIEW}" is being replaced`);
-    },
+  return async (question) => {
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      generation ??= await live();
+      if (generation === undefined) return undefined;
+      const { text, parameters } = question(names.label(generation));
+      const [row] = await server.ask({
+        text: `${text}
+          OPTIONAL MATCH (view:\`${names.view}\` {part: 'live'})
+          RETURN answer, view.generation`,
+        parameters,
+      });
+      const [answer, after] = row ?? [];
+      if (after === generation) return answer;
+      generation = undefined;
+    }
+    throw new CatalogError("unavailable", `the view "${VIEW}" is being replaced`);
   };
 }

@@ -2,7 +2,7 @@
 import type { ServerAddress } from "../../../storage/view-origin.ts";
 import type { GraphReader } from "../graph.ts";
 import { connectNeo4j } from "./connection.ts";
-import { createLiveGeneration } from "./live-generation.ts";
+import { createAskLive } from "./live-generation.ts";
 import { createStampsQuery } from "./read/edge-details.ts";
 import { createNeighbourhood } from "./read/neighbourhood.ts";
 import { createFollowing } from "./read/traverse.ts";
@@ -10,10 +10,10 @@ import { namesOf } from "./schema.ts";
 
 export async function openNeo4jGraphReader(address: ServerAddress): Promise<GraphReader> {
   const server = connectNeo4j(address);
-  const generation = createLiveGeneration(server, namesOf(address.name));
-  const neighbours = createNeighbourhood(generation);
-  const follow = createFollowing(generation);
-  const stamps = createStampsQuery(generation);
+  const ask = createAskLive(server, namesOf(address.name));
+  const neighbours = createNeighbourhood(ask);
+  const follow = createFollowing(ask);
+  const stamps = createStampsQuery(ask);
 
   return {
     async neighbours(query) {

@@ -30,7 +30,7 @@ import {
   timeseriesShape,
 } from "./documents.ts";
 import { type EventHit, eventPagesOf } from "./pages.ts";
-import { createTruncations, noted } from "./truncations.ts";
+import { createTruncateStep, noted } from "./truncations.ts";
 
 /** Removals per search request. */
 const REMOVES_MAX = 200;
@@ -39,7 +39,6 @@ export async function openElasticsearchTimeseriesSink(
   address: ServerView,
 ): Promise<TimeseriesSink> {
   const view = await openElasticsearchView(timeseriesShape, address, timeseriesAsker);
-  const truncations = createTruncations(view);
   const { removeStored, storedOf } = createLooking(view);
 
   return {
@@ -73,7 +72,7 @@ export async function openElasticsearchTimeseriesSink(
       const passed = await view.write([...gone, ...placedEvents(wanted, checkpoint)]);
       await view.write(passed.map(({ partition, id, document }) => ({ partition, id, document })));
     },
-    maintain: () => truncations.step(),
+    maintain: createTruncateStep(view),
     position: () => view.position(),
     lastRecord: () => view.lastRecord(),
     reset: () => view.reset(),

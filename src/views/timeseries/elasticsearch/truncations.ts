@@ -17,11 +17,6 @@ import { type Kept, type NotedTruncation, placeOfIndex, takenBy } from "./docume
 import { type EventHit, eventPagesOf } from "./pages.ts";
 import { findTask } from "./tasks.ts";
 
-interface Truncations {
-  /** One part at most; whether there is more to do. */
-  step(): Promise<boolean>;
-}
-
 /** Number of finished truncations that are kept: jobs poll until theirs is finished. */
 const DONE_MAX = 100;
 /** Maximum number of documents of one part. */
@@ -51,7 +46,8 @@ export function noted({ truncations }: Kept, writes: readonly Truncate[]): Kept 
   return { truncations: [...done, ...pending, ...added] };
 }
 
-export function createTruncations(view: ElasticsearchView<Kept>): Truncations {
+/** Deletes one part at most; returns true if there may be more to do. */
+export function createTruncateStep(view: ElasticsearchView<Kept>): () => Promise<boolean> {
   let byQuery: boolean | undefined;
   let lookedAt = 0;
 
@@ -135,21 +131,19 @@ export function createTruncations(view: ElasticsearchView<Kept>): Truncations {
     await note({ ...truncation, deleted, done: page.length === 0 });
   }
 
-  return {
-    async step() {
-      const { truncations } = (await view.state()).kept;
-      const truncation = truncations.find(({ done }) => !done);
-      if (truncation === undefined) return false;
-      if (truncation.task !== undefined) {
-        await pollTask(truncation, truncation.task);
-      } else if (byQuery === false) {
-        await part(truncation);
-      } else {
-        const task = await start(truncation);
-        byQuery = task !== undefined;
-        if (task !== undefined) await note({ ...truncation, task });
-      }
-      return true;
-    },
+  return async () => {
+    const { truncations } = (await view.state()).kept;
+    const truncation = truncations.find(({ done }) => !done);
+    if (truncation === undefined) return false;
+    if (truncation.task !== undefined) {
+      await pollTask(truncation, truncation.task);
+    } else if (byQuery === false) {
+      await part(truncation);
+    } else {
+      const task = await start(truncation);
+      byQuery = task !== undefined;
+      if (task !== undefined) await note({ ...truncation, task });
+    }
+    return true;
   };
 }

@@ -2,7 +2,7 @@
 import { batching } from "../../../../storage/batching.ts";
 import type { Pair, Stamps } from "../../graph.ts";
 import { whole } from "../connection.ts";
-import type { LiveGeneration } from "../live-generation.ts";
+import type { AskLive } from "../live-generation.ts";
 import { relationshipOf } from "../schema.ts";
 
 /** Pairs per query. */
@@ -31,7 +31,7 @@ function stampsOf([
 }
 
 export function createStampsQuery(
-  generation: LiveGeneration,
+  ask: AskLive,
 ): (pairs: readonly Pair[]) => Promise<readonly (Stamps | undefined)[]> {
   const query = (label: string, relationship: string): string => `UNWIND $pairs AS pair
     MATCH (s:\`${label}\` {urn: pair[1]}) MATCH (d:\`${label}\` {urn: pair[2]})
@@ -45,7 +45,7 @@ export function createStampsQuery(
       if (type === "") continue;
       for (let from = 0; from < ats.length; from += PAIRS_PER_QUERY_MAX) {
         const some = ats.slice(from, from + PAIRS_PER_QUERY_MAX);
-        const answer = await generation.ask((label) => ({
+        const answer = await ask((label) => ({
           text: query(label, relationshipOf(type)),
           parameters: {
             pairs: some.map((at) => [whole(at), pairs[at]?.source, pairs[at]?.destination]),

@@ -7,7 +7,7 @@ import { appendAll } from "../../../../lib/lists.ts";
 import { batching } from "../../../../storage/batching.ts";
 import type { Direction, Neighbour, NeighboursQuery } from "../../graph.ts";
 import { whole } from "../connection.ts";
-import type { LiveGeneration } from "../live-generation.ts";
+import type { AskLive } from "../live-generation.ts";
 import { anyOf, relationshipOf, typeOfRelationship } from "../schema.ts";
 
 type Page = { readonly neighbours: readonly Neighbour[]; readonly total: number };
@@ -17,9 +17,7 @@ const NONE: Page = { neighbours: [], total: 0 };
 /** Maximum number of neighbours that a query asks for, unless one page is larger. */
 const NEIGHBOURS_MAX = 200_000;
 
-export function createNeighbourhood(
-  generation: LiveGeneration,
-): (query: NeighboursQuery) => Promise<Page> {
+export function createNeighbourhood(ask: AskLive): (query: NeighboursQuery) => Promise<Page> {
   /** The pages of queries that differ in the urn only, in their order. */
   async function pagesOf(queries: readonly NeighboursQuery[]): Promise<readonly Page[]> {
     const [{ direction, types, start, count } = NO_TYPES] = queries;
@@ -29,7 +27,7 @@ export function createNeighbourhood(
     const together = Math.max(1, Math.floor(NEIGHBOURS_MAX / Math.max(1, count)));
     for (let from = 0; from < queries.length; from += together) {
       const some = queries.slice(from, from + together);
-      const answer = await generation.ask((label) => ({
+      const answer = await ask((label) => ({
         text: pagesQuery(label, direction, relationships),
         parameters: {
           asked: some.map(({ urn }, at) => [whole(at), urn]),

@@ -7,7 +7,7 @@ import { minOf } from "../../../../lib/lists.ts";
 import { batching } from "../../../../storage/batching.ts";
 import { type Followed, type Step, type Steps, urnsPerFollowMax } from "../../graph.ts";
 import { whole } from "../connection.ts";
-import type { LiveGeneration } from "../live-generation.ts";
+import type { AskLive } from "../live-generation.ts";
 import { anyOf, relationshipOf } from "../schema.ts";
 
 const DIRECTIONS = ["OUTGOING", "INCOMING"] as const;
@@ -31,9 +31,7 @@ type Row = readonly [
   ...[via: string | null, position: number, ordinal: number],
 ];
 
-export function createFollowing(
-  generation: LiveGeneration,
-): (query: FollowQuery) => Promise<Found> {
+export function createFollowing(ask: AskLive): (query: FollowQuery) => Promise<Found> {
   async function find(
     urns: readonly string[],
     ats: readonly number[],
@@ -48,7 +46,7 @@ export function createFollowing(
     const byRelationship = Map.groupBy(steps, ({ step }) => relationshipOf(step.type));
     const to = new Set(steps.flatMap(({ step }) => [...step.to]));
     const ranks = [...byRelationship].map(([name, [first]]) => [name, whole(first?.rank ?? 0)]);
-    const answer = await generation.ask((label) => ({
+    const answer = await ask((label) => ({
       text: stepsQuery(label, direction, [...byRelationship.keys()]),
       parameters: {
         asked: ats.map((at) => [whole(at), urns[at]]),

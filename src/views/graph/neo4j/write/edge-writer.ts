@@ -29,7 +29,7 @@ import {
   recognised,
   samePlace,
 } from "./diff-edges.ts";
-import { createLeads } from "./primary-edges.ts";
+import { createSettle } from "./primary-edges.ts";
 
 interface EdgeWriter {
   apply(writes: readonly GraphWrite[]): Writing;
@@ -44,7 +44,7 @@ export function createEdgeWriter(label: string): EdgeWriter {
   const stated = statedQueries(label);
   const statedFrom = statedFromQuery(label);
   const around = aroundQuery(label);
-  const leads = createLeads(label);
+  const settle = createSettle(label);
   const pointers = createPointers(label);
   const nodes = `UNWIND $nodes AS node
     MERGE (n:\`${label}\` {urn: node[0]}) ON CREATE SET n.type = node[1]`;
@@ -121,7 +121,7 @@ export function createEdgeWriter(label: string): EdgeWriter {
     const gone = removed.map(({ row }) => row);
     const several = await send(transaction, change);
     await Promise.all([
-      leads.settle(transaction, [...several, ...pairs, ...moved.map(({ row }) => row)]),
+      settle(transaction, [...several, ...pairs, ...moved.map(({ row }) => row)]),
       pointers.follow(transaction, created, gone),
     ]);
     if (gone.length === 0) return;

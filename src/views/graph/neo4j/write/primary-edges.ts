@@ -8,11 +8,6 @@ import type { Transaction } from "../connection.ts";
 import { namesEdge } from "../edges.ts";
 import { alsoOf, leads, relationshipOf, typeOfRelationship } from "../schema.ts";
 
-interface Leads {
-  /** Makes the first edge of each of these pairs the leading one. */
-  settle(transaction: Transaction, pairs: readonly Pair[]): Promise<void>;
-}
-
 interface StatedEdge {
   readonly id: string;
   readonly leads: boolean;
@@ -20,7 +15,10 @@ interface StatedEdge {
   readonly ordinal: number;
 }
 
-export function createLeads(label: string): Leads {
+/** Makes the first edge of each of some pairs the leading one. */
+export function createSettle(
+  label: string,
+): (transaction: Transaction, pairs: readonly Pair[]) => Promise<void> {
   const tellings = `UNWIND $pairs AS pair
     MATCH (s:\`${label}\` {urn: pair[0]}) MATCH (d:\`${label}\` {urn: pair[1]})
     MATCH (s)-[r]->(d) WHERE type(r) = pair[2] OR type(r) = pair[3]
@@ -49,20 +47,18 @@ export function createLeads(label: string): Leads {
     );
   }
 
-  return {
-    async settle(transaction, pairs) {
-      if (pairs.length === 0) return;
-      const renamed = new Map<string, string[]>();
-      for (const all of (await tellingsOf(transaction, pairs)).values()) {
-        for (const [place, { id, leads, pair }] of all.sort(byPlace).entries()) {
-          if (leads === (place === 0)) continue;
-          const lead = relationshipOf(pair.type);
-          const name = leads ? alsoOf(lead) : lead;
-          renamed.set(name, [...(renamed.get(name) ?? []), id]);
-        }
+  return async (transaction, pairs) => {
+    if (pairs.length === 0) return;
+    const renamed = new Map<string, string[]>();
+    for (const all of (await tellingsOf(transaction, pairs)).values()) {
+      for (const [place, { id, leads, pair }] of all.sort(byPlace).entries()) {
+        if (leads === (place === 0)) continue;
+        const lead = relationshipOf(pair.type);
+        const name = leads ? alsoOf(lead) : lead;
+        renamed.set(name, [...(renamed.get(name) ?? []), id]);
       }
-      await Promise.all([...renamed].map(([name, ids]) => transaction.run(rename(name), { ids })));
-    },
+    }
+    await Promise.all([...renamed].map(([name, ids]) => transaction.run(rename(name), { ids })));
   };
 }
 
