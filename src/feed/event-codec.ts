@@ -11,6 +11,7 @@ import type { Proposal, ProposedChange } from "../catalog/catalog.ts";
 import type { AuditStamp, SystemMetadata } from "../core/change.ts";
 import { assert, CatalogError, messageOf } from "../core/errors.ts";
 import type { PlatformEvent } from "../core/platform-event.ts";
+import { boundedCache } from "../lib/bounded-cache.ts";
 import type { ChangeEvent } from "./change-event.ts";
 import { schemaOfTopic, topics } from "./event-schemas.ts";
 import { withoutNamespaces } from "./schema-names.ts";
@@ -195,7 +196,7 @@ const unreadableProposal = (value: Buffer): WireProposal => ({
 
 function createProposalReader(schemas: SchemaSource): (value: Buffer) => Promise<WireProposal> {
   const type = avro.Type.forSchema(plainSchema(schemaOfTopic(topics.proposals).text));
-  const resolvers = new Map<number, Resolver>();
+  const resolvers = boundedCache<number, Resolver>(RESOLVED_MAX);
 
   async function findResolver(id: number): Promise<Resolver> {
     const known = resolvers.get(id);
@@ -207,7 +208,6 @@ function createProposalReader(schemas: SchemaSource): (value: Buffer) => Promise
       });
     }
     const resolver = resolve(type, text, id);
-    if (resolvers.size >= RESOLVED_MAX) resolvers.clear();
     resolvers.set(id, resolver);
     return resolver;
   }
