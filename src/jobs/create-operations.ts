@@ -24,10 +24,10 @@ import { createParkedOperations } from "./parked.ts";
 import { createRebuilds, type RebuildParts } from "./rebuild.ts";
 import { createRestoring } from "./restore/restore.ts";
 import { createScavenges } from "./scavenge.ts";
-import { watchReadiness } from "./status/readiness.ts";
+import { createReadiness } from "./status/readiness.ts";
 import { findStuckViews } from "./status/stalled-views.ts";
 import { createStatus, type JobsEnded, type StatusParts } from "./status/status.ts";
-import { watchThroughput } from "./status/throughput.ts";
+import { createThroughput, type PositionSample } from "./status/throughput.ts";
 import { storeTaskStatus, taskIdOf, taskStatus, unknownTask } from "./task-status.ts";
 import { createTruncation } from "./truncate.ts";
 import { createVerifications, type VerifyParts } from "./verify.ts";
@@ -217,13 +217,14 @@ export async function openOperations(
     rebuild: (views) => rebuilds.rebuild({ views }, { actor: systemActor }, jobs),
   });
 
-  const readPositions = async () => ({
-    head: await promptHead(log),
-    positions: projector.positions(),
-  });
-  const readiness = watchReadiness({ readPositions, now: () => performance.now() });
+  const clock = () => performance.now();
+  const readiness = createReadiness({ now: clock });
   const between = (after: Position, upTo: Position) => recordsBetween(log, after, upTo);
-  const throughput = watchThroughput({ readPositions, between, now: () => performance.now() });
+  const throughput = createThroughput({ between, now: clock });
+  const endSamples = samplePositions(
+    async () => ({ head: await promptHead(log), positions: projector.positions() }),
+    [readiness, throughput],
+  );
   const getStatus = createStatus({
     ...parts.status,
     verified: verifications.verified,
@@ -284,12 +285,31 @@ export async function openOperations(
     async close() {
       outdated.close();
       await endVerifying();
-      readiness.close();
-      throughput.close();
+      endSamples();
       await jobs.close();
       await others?.close();
     },
   };
+}
+
+const SAMPLE_MS = 1_000;
+
+/** Samples positions; returns a function that ends it. */
+function samplePositions(
+  read: () => Promise<PositionSample>,
+  receivers: readonly { note(sample: PositionSample): void }[],
+): () => void {
+  async function sample(): Promise<void> {
+    try {
+      const found = await read();
+      for (const receiver of receivers) receiver.note(found);
+    } catch {
+      // /health reports an unreadable log; earlier samples stay valid.
+    }
+  }
+  void sample();
+  const timer = setInterval(() => void sample(), SAMPLE_MS).unref();
+  return () => clearInterval(timer);
 }
 
 /** Newest jobs that are searched for rebuilds of other nodes. */

@@ -4,6 +4,7 @@
  * the log no view counts as stalled.
  */
 import type { Position } from "../../core/position.ts";
+import type { PositionSample } from "./throughput.ts";
 
 export interface Stalled {
   readonly view: string;
@@ -13,50 +14,32 @@ export interface Stalled {
 }
 
 interface Readiness {
+  note(sample: PositionSample): void;
   /** Stalled views; the service is ready when there are none. */
   stalled(): readonly Stalled[];
-  close(): void;
-}
-
-type Positions = Readonly<Record<string, Position>>;
-
-interface Sample {
-  readonly time: number;
-  readonly head: Position;
-  readonly positions: Positions;
 }
 
 /** Time without progress after which a view that lags is stalled. */
 const stalledMsMax = 15_000;
-/** Interval of samples. */
-const lookMs = 1_000;
 
-/** `readPositions` returns the current head of the log and the positions of the views. */
-export function watchReadiness(parts: {
-  readonly readPositions: () => Promise<{ readonly head: Position; readonly positions: Positions }>;
+export function createReadiness({
+  now,
+  stalledMs = stalledMsMax,
+}: {
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
   readonly stalledMs?: number;
-}): Readiness & { sample(): Promise<void> } {
-  const { readPositions, now, stalledMs = stalledMsMax } = parts;
-  let samples: Sample[] = [];
+}): Readiness {
+  let samples: (PositionSample & { readonly time: number })[] = [];
 
-  async function sample(): Promise<void> {
-    try {
-      const seen = await readPositions();
-      samples.push({ time: now(), ...seen });
-    } catch {
-      // /health reports an unreadable log; earlier samples stay valid.
-    }
-    // Of the samples that are old enough the newest is kept for the comparison.
-    const since = now() - stalledMs;
-    const first = samples.findLastIndex(({ time }) => time <= since);
-    if (first > 0) samples = samples.slice(first);
-  }
-
-  const timer = setInterval(() => void sample(), lookMs).unref();
   return {
-    sample,
+    note(sample) {
+      samples.push({ time: now(), ...sample });
+      // Of the samples that are old enough the newest is kept for the comparison.
+      const since = now() - stalledMs;
+      const first = samples.findLastIndex(({ time }) => time <= since);
+      if (first > 0) samples = samples.slice(first);
+    },
     stalled() {
       const first = samples.findLastIndex(({ time }) => time <= now() - stalledMs);
       const [then, ...since] = first < 0 ? [] : samples.slice(first);
@@ -74,6 +57,5 @@ export function watchReadiness(parts: {
         return moved || before >= then.head ? [] : [{ view, position, head: then.head }];
       });
     },
-    close: () => clearInterval(timer),
   };
 }

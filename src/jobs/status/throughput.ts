@@ -8,39 +8,39 @@
 import { type Position, START } from "../../core/position.ts";
 import { minOf } from "../../lib/lists.ts";
 
-type Positions = Readonly<Record<string, Position>>;
+/** The head of the log and the positions of the views, sampled once a second. */
+export interface PositionSample {
+  readonly head: Position;
+  readonly positions: Readonly<Record<string, Position>>;
+}
 
 export interface Throughput {
+  note(sample: PositionSample): void;
   /** Age of the oldest record that a view at this position lacks; 0 at the head of the log. */
   lagSeconds(position: Position, head: Position): number;
   /** Records per second over the last samples, of a view or of the log. */
   rate(view?: string): number;
   /** Records since the start of the process: applied to a view, or appended to the log. */
   records(view?: string): number;
-  close(): void;
 }
 
 interface Sample {
   /** Seconds. */
   readonly time: number;
-  readonly head: Position;
   readonly records: ReadonlyMap<string | undefined, number>;
 }
 
-const lookMs = 1_000;
 /** Samples of a rate. */
 const rateSamplesMax = 10;
 /** Maximum sampled heads; above it, every second one is dropped, so old samples are sparse. */
 const headsMax = 1_024;
 
-/** `readPositions` returns the current head of the log and the positions of the views. */
-export function watchThroughput(parts: {
+export function createThroughput(parts: {
   /** Number of records after a position, up to another. */
   readonly between: (after: Position, upTo: Position) => number;
-  readonly readPositions: () => Promise<{ readonly head: Position; readonly positions: Positions }>;
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
-}): Throughput & { sample(): Promise<void> } {
+}): Throughput {
   const seconds = (): number => parts.now() / 1_000;
   const records = new Map<string | undefined, number>();
   const latest = new Map<string | undefined, Position>();
@@ -55,22 +55,6 @@ export function watchThroughput(parts: {
     records.set(name, (records.get(name) ?? 0) + by);
   }
 
-  async function sample(): Promise<void> {
-    let seen: Awaited<ReturnType<typeof parts.readPositions>>;
-    try {
-      seen = await parts.readPositions();
-    } catch {
-      // /health reports an unreadable log; earlier samples stay valid.
-      return;
-    }
-    const time = seconds();
-    moved(undefined, seen.head);
-    for (const [view, position] of Object.entries(seen.positions)) moved(view, position);
-    recent = [...recent, { time, head: seen.head, records: new Map(records) }];
-    recent = recent.slice(-rateSamplesMax - 1);
-    noteHead(time, seen.head, minOf([seen.head, ...Object.values(seen.positions)]));
-  }
-
   /** Of heads that every view has passed only the newest is needed. */
   function noteHead(time: number, head: Position, slowest: number): void {
     // Only the last sample of a head counts: until then no record was missing.
@@ -81,10 +65,14 @@ export function watchThroughput(parts: {
     if (heads.length > headsMax) heads = heads.filter((_, i) => i % 2 === 0);
   }
 
-  void sample();
-  const timer = setInterval(() => void sample(), lookMs).unref();
   return {
-    sample,
+    note({ head, positions }) {
+      const time = seconds();
+      moved(undefined, head);
+      for (const [view, position] of Object.entries(positions)) moved(view, position);
+      recent = [...recent, { time, records: new Map(records) }].slice(-rateSamplesMax - 1);
+      noteHead(time, head, minOf([head, ...Object.values(positions)]));
+    },
     lagSeconds(position, head) {
       if (position >= head) return 0;
       const now = seconds();
@@ -103,6 +91,5 @@ export function watchThroughput(parts: {
       return by / (last.time - first.time);
     },
     records: (view) => records.get(view) ?? 0,
-    close: () => clearInterval(timer),
   };
 }
