@@ -7,6 +7,7 @@
  * the server ends leaves its appends pending for ever. Its read of $all has no filter.
  */
 import type { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
 import { EventStoreDBClient } from "@eventstore/db-client";
 import shared from "@eventstore/db-client/generated/shared_pb.js";
 import { StreamsClient } from "@eventstore/db-client/generated/streams_grpc_pb.js";
@@ -204,18 +205,8 @@ function attempt(work: () => void): void {
 }
 
 /** Resolves after a delay, or when the signal aborts. */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  if (signal?.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal?.addEventListener("abort", done);
-  });
-}
+export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
+  delay(ms, undefined, { signal }).catch(() => {});
 
 export const nothing = (): InstanceType<typeof shared.Empty> => new shared.Empty();
 
