@@ -20,6 +20,7 @@ import {
   type Example,
   readEndpointDocs,
 } from "./endpoint-docs.ts";
+import texts from "./texts.json" with { type: "json" };
 
 /** Placeholder for the authority of the request. */
 const HOST = "\u0001host\u0001";
@@ -127,30 +128,12 @@ const sections = `<h2>About</h2><ul>
 <li><a href="#basics">Basics</a></li><li><a href="#errors">Errors</a></li>
 <li><a href="#filters">Filters</a></li><li><a href="#model">Entities and aspects</a></li></ul>`;
 
-const codes: Readonly<Record<ErrorCode, string>> = {
-  malformed:
-    "The form of the body, of a parameter or of a urn is wrong. 405: the path does not have this method.",
-  unauthenticated: "The caller is not authenticated.",
-  forbidden: "The caller lacks the privilege.",
-  misdirected: "The Host header names a host that the service does not answer to.",
-  not_found: "The entity, aspect, version, job or path does not exist.",
-  gone: "The stream of the entity was tombstoned in the log's server. Do not send the request again.",
-  conflict:
-    "Other writes won the race each time: send the request again. Or another job of the kind is running: the message names it.",
-  mismatched: "Two lists that belong together differ in length.",
-  too_large: "The body, a list in it or a value is larger than allowed.",
-  invalid: "The content is wrong: an unknown name, a value that does not fit, a failed condition.",
-  rate_limited: "Too many requests. Wait for the time in Retry-After.",
-  unreadable:
-    "A record of the log is damaged, or a later release wrote it. The message names its position and says what to do.",
-  internal: "A fault of the service. Its log has the details under the request id of the message.",
-  unavailable: "Nothing is wrong with the request. Try again later.",
-};
+const errorCodes: Readonly<Record<ErrorCode, string>> = texts.errorCodes;
 
 function renderCodes(): string {
   const rows = Object.entries(statusOf).map(
     ([code, status]) =>
-      `<tr><td>${status}</td><td><code>${code}</code></td><td>${codes[code as ErrorCode]}</td></tr>`,
+      `<tr><td>${status}</td><td><code>${code}</code></td><td>${errorCodes[code as ErrorCode]}</td></tr>`,
   );
   const body = {
     status: 400,
