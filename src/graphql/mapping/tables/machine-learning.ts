@@ -77,9 +77,6 @@ export const machineLearning: Mapping = {
       unitaryResults: ({ unitaryResults }) => boxed(unitaryResults),
       intersectionalResults: ({ intersectionalResults }) => boxed(intersectionalResults),
     },
-    CostValue: { costId: "costId", costCode: "costCode" },
-    SourceCodeUrl: {},
-    BaseData: {},
   },
 };
 

@@ -74,7 +74,6 @@ export const organisation: Mapping = {
     GlossaryNodeProperties: { description: "definition", createdOn },
     DataProductProperties: { createdOn, numAssets: ({ assets }) => objectsIn(assets).length },
     ApplicationProperties: { numAssets: assetsOfApplication },
-    DocumentParentDocument: { document: "document" },
     MetricInfo: { aiContext },
     SemanticModelInfo: { aiContext, datasets: modelDatasets },
     MetricRelationships: {

@@ -97,10 +97,7 @@ export const people: Mapping = {
       },
     },
     QueryProperties: { createdOn: "created" },
-    CorpUserViewsSettings: {},
     CorpUserHomePageSettings: { dismissedAnnouncementUrns: "dismissedAnnouncements" },
     SummaryElement: { structuredProperty: "structuredPropertyUrn" },
-    RoleUser: {},
-    RoleGroup: {},
   },
 };

@@ -92,7 +92,6 @@ export const shared: Mapping = {
     },
     GlossaryTermAssociation: { term: "urn" },
     Deprecation: { actorEntity: "actor" },
-    DatasetDeprecation: {},
     InstitutionalMemoryMetadata: {
       label: "description",
       author: "createStamp/actor",
@@ -107,8 +106,6 @@ export const shared: Mapping = {
     BrowsePathEntry: { name: "id", entity: "urn" },
     RoleAssociation: { role: "urn" },
     FormAssociation: { form: "urn" },
-    FormVerificationAssociation: { form: "form" },
-    FieldFormPromptAssociation: { fieldPath: "fieldPath" },
     StructuredPropertiesEntry: {
       structuredProperty: "propertyUrn",
       values: ({ values }) => (Array.isArray(values) ? values.map(propertyValue) : []),
@@ -118,13 +115,11 @@ export const shared: Mapping = {
           .flatMap((one) => namedBy(one) ?? []),
     },
     AllowedValue: { value: ({ value }) => propertyValue(value) },
-    TestResult: { test: "test" },
     EntityEdge: { destination: "destinationUrn" },
     VersionProperties: {
       createdInSource: "sourceCreatedTimestamp",
       created: "metadataCreatedTimestamp",
     },
-    AssetSummarySettingsTemplate: { template: "template" },
     TimeWindow: { durationMillis: ({ length }) => millisecondsOf(length) },
     FineGrainedLineage: {
       upstreams: ({ upstreams }) => stringsIn(upstreams).flatMap(columnOf),
