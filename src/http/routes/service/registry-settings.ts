@@ -12,10 +12,26 @@ import {
 /** A schema is at most a part of it: in JSON text in JSON it grows. */
 const bodyBytesMax = 2 ** 20;
 
-/** A row that answers with the JSON of what its handler gives. */
+/** Texts of the `{names}` in the paths. */
+const pathTexts = new Map([
+  ["subject", "Name of the subject, such as `<topic>-value`"],
+  ["version", "Version number from 1, or `latest`"],
+  ["id", "Id of a schema"],
+  ["namespace", "Name of the cluster"],
+  ["name", "Name of the topic"],
+]);
+
+const parametersIn = (path: string): readonly Parameter[] =>
+  Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = ""]) => ({
+    ...{ name, in: "path", type: "string", about: pathTexts.get(name) ?? "" },
+  }));
+
+/** A row that answers with the JSON of what its handler gives; `path` is below that of the registry. */
 export const registryRow = (
-  row: Pick<Endpoint, "name" | "path"> & Partial<Endpoint>,
+  name: string,
+  path: string,
   handle: (request: ApiRequest) => Promise<unknown> | unknown,
+  { parameters = [], ...more }: Partial<Endpoint> = {},
 ): Endpoint => ({
   method: "GET",
   kind: "page",
@@ -23,19 +39,15 @@ export const registryRow = (
   errorForm: "registry",
   open: true,
   responseType: REGISTRY_MEDIA_TYPE,
-  ...(row.body !== undefined && { bodyBytesMax }),
-  ...row,
+  ...(more.body !== undefined && { bodyBytesMax }),
+  name,
+  path: `${REGISTRY}${path}`,
+  parameters: [...parametersIn(path), ...parameters],
+  ...more,
   handle: async (request): Promise<ApiResponse> => ({
     text: JSON.stringify(await handle(request)),
   }),
 });
-
-export const subject: Parameter = {
-  name: "subject",
-  in: "path",
-  type: "string",
-  about: "Name of the subject, such as `<topic>-value`",
-};
 
 const levelBody = {
   type: "object",
@@ -45,59 +57,29 @@ const levelBody = {
   },
 } as const;
 
-export const registrySettings = (registry: SchemaRegistry): readonly Endpoint[] => [
-  ...[undefined, subject].flatMap((parameter) => {
-    const at = (place: string) => `${REGISTRY}/${place}${parameter ? "/{subject}" : ""}`;
-    const of = parameter ? "OfSubject" : "";
-    const parameters = parameter && [parameter];
-    return [
-      registryRow(
-        {
-          name: `getCompatibility${of}`,
-          path: at("config"),
-          parameters,
-        },
-        async ({ path }) => ({ compatibilityLevel: await registry.compatibility(path.subject) }),
-      ),
-      registryRow(
-        {
-          method: "PUT",
-          name: `setCompatibility${of}`,
-          path: at("config"),
-          parameters,
-          open: false,
-          body: levelBody,
-        },
-        async ({ path, body, caller }) => {
-          const { compatibility } = body as { readonly compatibility: string };
-          return {
-            compatibility: await registry.setCompatibility(
-              path.subject,
-              compatibility,
-              caller.actor,
-            ),
-          };
-        },
-      ),
-      registryRow(
-        {
-          name: `getMode${of}`,
-          path: at("mode"),
-          parameters,
-        },
-        () => ({ mode: "READWRITE" }),
-      ),
-    ];
-  }),
+async function setLevel(registry: SchemaRegistry, { path, body, caller }: ApiRequest) {
+  const { compatibility } = body as { readonly compatibility: string };
+  return {
+    compatibility: await registry.setCompatibility(path.subject, compatibility, caller.actor),
+  };
+}
+
+/** Of all subjects, or of one. */
+const levelRows = (registry: SchemaRegistry, of: string, below: string): readonly Endpoint[] => [
+  registryRow(`getCompatibility${of}`, `/config${below}`, async ({ path }) => ({
+    compatibilityLevel: await registry.compatibility(path.subject),
+  })),
   registryRow(
-    {
-      name: "getAssociations",
-      path: `${REGISTRY}/associations/resources/{namespace}/{name}`,
-      parameters: [
-        { name: "namespace", in: "path", type: "string", about: "Name of the cluster" },
-        { name: "name", in: "path", type: "string", about: "Name of the topic" },
-      ],
-    },
-    () => [],
+    `setCompatibility${of}`,
+    `/config${below}`,
+    (request) => setLevel(registry, request),
+    { method: "PUT", open: false, body: levelBody },
   ),
+  registryRow(`getMode${of}`, `/mode${below}`, () => ({ mode: "READWRITE" })),
+];
+
+export const registrySettings = (registry: SchemaRegistry): readonly Endpoint[] => [
+  ...levelRows(registry, "", ""),
+  ...levelRows(registry, "OfSubject", "/{subject}"),
+  registryRow("getAssociations", "/associations/resources/{namespace}/{name}", () => []),
 ];

@@ -5,23 +5,15 @@
  */
 import type { RegisteredSchema, SchemaRegistry } from "../../../feed/schema-registry.ts";
 import { appendAll } from "../../../lib/lists.ts";
-import { REGISTRY } from "../../response/schema-registry-format.ts";
 import { type ApiRequest, type Endpoint, type Parameter, text } from "../../schemas/endpoint.ts";
 import { query } from "../../schemas/query-parameters.ts";
-import { registrySettings, registryRow as row, subject } from "./registry-settings.ts";
+import { registrySettings, registryRow as row } from "./registry-settings.ts";
 
 export interface SchemaRegistryOptions {
   readonly registry: SchemaRegistry;
 }
 
-const version: Parameter = {
-  name: "version",
-  in: "path",
-  type: "string",
-  about: "Version number from 1, or `latest`",
-};
 const prefixed: Parameter = query.string("subjectPrefix", "Only subjects with this prefix");
-const id: Parameter = { name: "id", in: "path", type: "string", about: "Id of a schema" };
 
 const schemaBody = {
   type: "object",
@@ -37,33 +29,19 @@ const schemaBody = {
   },
 } as const;
 
-const ofSubject = `${REGISTRY}/subjects/{subject}`;
+const writing = { method: "POST", body: schemaBody } as const;
 
-export function schemaRegistryRoutes({ registry }: SchemaRegistryOptions): readonly Endpoint[] {
-  return [
-    row(
-      {
-        name: "getRegistry",
-        path: REGISTRY,
-      },
-      () => ({}),
-    ),
-    ...schemaRows(registry),
-    ...subjectRows(registry),
-    ...registrySettings(registry),
-  ];
-}
+export const schemaRegistryRoutes = ({ registry }: SchemaRegistryOptions): readonly Endpoint[] => [
+  row("getRegistry", "", () => ({})),
+  ...schemaRows(registry),
+  ...subjectRows(registry),
+  ...registrySettings(registry),
+];
 
 const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
   row(
-    {
-      name: "getSchemas",
-      path: `${REGISTRY}/schemas`,
-      parameters: [
-        prefixed,
-        query.boolean("latestOnly", "Only the latest version of each subject"),
-      ],
-    },
+    "getSchemas",
+    "/schemas",
     async ({ parameters }) => {
       const found: object[] = [];
       for (const name of await subjectsLike(registry, parameters)) {
@@ -75,128 +53,67 @@ const schemaRows = (registry: SchemaRegistry): readonly Endpoint[] => [
       }
       return found;
     },
-  ),
-  row(
     {
-      name: "getSchemaTypes",
-      path: `${REGISTRY}/schemas/types`,
+      parameters: [
+        prefixed,
+        query.boolean("latestOnly", "Only the latest version of each subject"),
+      ],
     },
-    () => ["AVRO"],
   ),
-  row(
-    {
-      name: "getSchema",
-      path: `${REGISTRY}/schemas/ids/{id}`,
-      parameters: [id],
-    },
-    async (request) => ({ schema: await schemaOf(registry, request), schemaType: "AVRO" }),
+  row("getSchemaTypes", "/schemas/types", () => ["AVRO"]),
+  row("getSchema", "/schemas/ids/{id}", async (request) => ({
+    ...{ schema: await schemaOf(registry, request), schemaType: "AVRO" },
+  })),
+  row("getSchemaText", "/schemas/ids/{id}/schema", async (request) =>
+    JSON.parse(await schemaOf(registry, request)),
   ),
-  row(
-    {
-      name: "getSchemaText",
-      path: `${REGISTRY}/schemas/ids/{id}/schema`,
-      parameters: [id],
-    },
-    async (request) => JSON.parse(await schemaOf(registry, request)),
-  ),
-  row(
-    {
-      name: "getSubjectsOfSchema",
-      path: `${REGISTRY}/schemas/ids/{id}/subjects`,
-      parameters: [id],
-    },
-    async (request) => [...new Set((await usesOf(registry, request)).map((use) => use.subject))],
-  ),
-  row(
-    {
-      name: "getVersionsOfSchema",
-      path: `${REGISTRY}/schemas/ids/{id}/versions`,
-      parameters: [id],
-    },
-    (request) => usesOf(registry, request),
-  ),
+  row("getSubjectsOfSchema", "/schemas/ids/{id}/subjects", async (request) => [
+    ...new Set((await usesOf(registry, request)).map((use) => use.subject)),
+  ]),
+  row("getVersionsOfSchema", "/schemas/ids/{id}/versions", (request) => usesOf(registry, request)),
 ];
 
 const subjectRows = (registry: SchemaRegistry): readonly Endpoint[] => [
-  row(
-    {
-      name: "getSubjects",
-      path: `${REGISTRY}/subjects`,
-      parameters: [prefixed],
-    },
-    ({ parameters }) => subjectsLike(registry, parameters),
+  row("getSubjects", "/subjects", ({ parameters }) => subjectsLike(registry, parameters), {
+    parameters: [prefixed],
+  }),
+  row("getVersions", "/subjects/{subject}/versions", async ({ path }) =>
+    (await registry.versions(path.subject ?? "")).map((one) => one.version),
+  ),
+  row("getVersion", "/subjects/{subject}/versions/{version}", async (request) =>
+    shown(await versionOf(registry, request)),
+  ),
+  row("getVersionText", "/subjects/{subject}/versions/{version}/schema", async (request) =>
+    JSON.parse((await versionOf(registry, request)).schema),
   ),
   row(
-    {
-      name: "getVersions",
-      path: `${ofSubject}/versions`,
-      parameters: [subject],
-    },
-    async ({ path }) => (await registry.versions(path.subject ?? "")).map((one) => one.version),
-  ),
-  row(
-    {
-      name: "getVersion",
-      path: `${ofSubject}/versions/{version}`,
-      parameters: [subject, version],
-    },
-    async (request) => shown(await versionOf(registry, request)),
-  ),
-  row(
-    {
-      name: "getVersionText",
-      path: `${ofSubject}/versions/{version}/schema`,
-      parameters: [subject, version],
-    },
-    async (request) => JSON.parse((await versionOf(registry, request)).schema),
-  ),
-  row(
-    {
-      method: "POST",
-      name: "registerSchema",
-      path: `${ofSubject}/versions`,
-      closedToNew: true,
-      parameters: [subject],
-      body: schemaBody,
-    },
+    "registerSchema",
+    "/subjects/{subject}/versions",
     async (request) => {
-      const found = await registry.register(
-        request.path.subject ?? "",
-        textOf(request),
-        request.caller.actor,
-      );
-      return { id: found.id, version: found.version };
+      const { path, caller } = request;
+      const { subject = "" } = path;
+      const { id, version } = await registry.register(subject, textOf(request), caller.actor);
+      return { id, version };
     },
+    { ...writing, closedToNew: true },
   ),
   row(
-    {
-      method: "POST",
-      name: "lookUpSchema",
-      path: ofSubject,
-      parameters: [subject],
-      body: schemaBody,
-    },
+    "lookUpSchema",
+    "/subjects/{subject}",
     async (request) => shown(await registry.lookUp(request.path.subject ?? "", textOf(request))),
+    writing,
   ),
   row(
-    {
-      method: "POST",
-      name: "checkSchema",
-      path: `${REGISTRY}/compatibility/subjects/{subject}/versions/{version}`,
-      parameters: [subject, version],
-      body: schemaBody,
-    },
+    "checkSchema",
+    "/compatibility/subjects/{subject}/versions/{version}",
     (request) => judged(registry, request),
+    writing,
   ),
   row(
-    {
-      method: "POST",
-      name: "checkSchemaBesideAll",
-      path: `${REGISTRY}/compatibility/subjects/{subject}/versions`,
-      parameters: [subject],
-      body: schemaBody,
-    },
+    "checkSchemaBesideAll",
+    "/compatibility/subjects/{subject}/versions",
     (request) => judged(registry, request),
+    writing,
   ),
 ];
 
