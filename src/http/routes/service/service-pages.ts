@@ -18,22 +18,20 @@ export interface ServicePagesOptions {
 /** The release of DataHub's command line that runs against `spokenVersion`. */
 const defaultCliVersion = "1.6.0.16";
 
+const row = { method: "GET", kind: "page", open: true } as const;
+
 export function servicePages(options: ServicePagesOptions): readonly Endpoint[] {
   const config = JSON.stringify(configOf(options));
   return [
     {
-      method: "GET",
-      kind: "page",
-      open: true,
+      ...row,
       path: "/config",
       name: "getConfig",
       exampleResponse: JSON.parse(config),
       handle: () => ({ json: config }),
     },
     {
-      method: "GET",
-      kind: "page",
-      open: true,
+      ...row,
       path: "/health",
       name: "getHealth",
       async handle(_, { catalog, operations }) {
@@ -45,17 +43,13 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       },
     },
     {
-      method: "GET",
-      kind: "page",
-      open: true,
+      ...row,
       path: "/health/live",
       name: "getLiveness",
       handle: () => ({ json: "{}" }),
     },
     {
-      method: "GET",
-      kind: "page",
-      open: true,
+      ...row,
       path: "/health/ready",
       name: "getReadiness",
       handle(_, { operations }) {
@@ -65,25 +59,21 @@ export function servicePages(options: ServicePagesOptions): readonly Endpoint[] 
       },
     },
     {
-      method: "GET",
-      kind: "page",
+      ...row,
+      open: false,
       path: "/metrics",
       name: "getMetrics",
       responseType: "text/plain; version=0.0.4",
       handle: async (_, { metrics }) => ({ text: await metrics() }),
     },
     {
-      method: "GET",
-      kind: "page",
-      open: true,
+      ...row,
       path: "/openapi.json",
       name: "getOpenApi",
       handle: () => options.openApi(),
     },
     {
-      method: "GET",
-      kind: "page",
-      open: true,
+      ...row,
       path: "/restli/docs",
       name: "getDocumentation",
       responseType: "text/html",
