@@ -47,6 +47,16 @@ export const changeAspect = (
 ): Promise<true> =>
   rewrite(urn, aspectName, async (stored) => ({ changed: change(stored ?? {}) }), viewer, required);
 
+/** Sets members of an aspect; the others keep their stored values. */
+export const setMembers = (
+  urn: string,
+  aspectName: string,
+  members: object,
+  viewer: Viewer,
+  required?: Required,
+): Promise<true> =>
+  changeAspect(urn, aspectName, (stored) => ({ ...stored, ...members }), viewer, required);
+
 /** The members of an input that have a value, without null and undefined. */
 export function given<T extends object>(members: T): { [K in keyof T]?: NonNullable<T[K]> } {
   const present = Object.entries(members).filter(

@@ -12,6 +12,7 @@ import {
   createEntity,
   given,
   requirePrivilege,
+  setMembers,
   stampOf,
   storedAspect,
 } from "../changes.ts";
@@ -82,8 +83,7 @@ export const profileMutations = {
     await rejectMissing([urn], viewer);
     const { platformUrns: platforms, personaUrn: persona, ...rest } = input;
     const changed = given({ ...rest, platforms, persona });
-    const change = (stored: JsonObject) => ({ ...stored, ...changed });
-    await changeAspect(urn, "corpUserEditableInfo", change, viewer);
+    await setMembers(urn, "corpUserEditableInfo", changed, viewer);
     return entityOf(urn);
   },
 
@@ -91,8 +91,7 @@ export const profileMutations = {
     const urn = urnOf(text, ["corpGroup"], viewer);
     await requirePrivilege(toEditProfiles, viewer);
     await rejectMissing([urn], viewer);
-    const change = (stored: JsonObject) => ({ ...stored, ...given(input) });
-    await changeAspect(urn, "corpGroupEditableInfo", change, viewer);
+    await setMembers(urn, "corpGroupEditableInfo", given(input), viewer);
     return entityOf(urn);
   },
 };
@@ -115,8 +114,7 @@ export const ownershipTypeMutations = {
     const urn = urnOf(text, [OWNERSHIP_TYPE], viewer);
     await storedAspect(urn, "ownershipTypeInfo", viewer);
     const changed = { ...given(input), lastModified: stampOf(viewer) };
-    const change = (stored: JsonObject) => ({ ...stored, ...changed });
-    await changeAspect(urn, "ownershipTypeInfo", change, viewer);
+    await setMembers(urn, "ownershipTypeInfo", changed, viewer);
     return entityOf(urn);
   },
 
@@ -130,8 +128,7 @@ export const ownershipTypeMutations = {
       return remove(urn, viewer, undefined, deleteReferences === false);
     }
     await rejectMissing([urn], viewer);
-    const change = (stored: JsonObject) => ({ ...stored, removed: true });
-    return changeAspect(urn, "status", change, viewer);
+    return setMembers(urn, "status", { removed: true }, viewer);
   },
 };
 

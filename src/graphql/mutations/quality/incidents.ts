@@ -1,11 +1,10 @@
 /** Mutations of incidents. */
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
-import type { JsonObject } from "../../../lib/json.ts";
 import type { InputArgs, UpdateArgs, Viewer } from "../../context.ts";
 import { stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
-import { changeAspect, createEntity, given, stampOf, storedAspect } from "../changes.ts";
+import { createEntity, given, setMembers, stampOf, storedAspect } from "../changes.ts";
 import { anyOf, rejectMissing, urnOf } from "../writing.ts";
 
 const INFO = "incidentInfo";
@@ -98,14 +97,13 @@ export const incidentMutations = {
       assignees: assigneeUrns && assigneesOf(assigneeUrns, viewer),
     });
     const required = toEdit([...before, ...(entities ?? [])]);
-    return changeAspect(urn, INFO, (stored) => ({ ...stored, ...changed }), viewer, required);
+    return setMembers(urn, INFO, changed, viewer, required);
   },
 
   async updateIncidentStatus({ urn: text, input }: UpdateArgs<StatusInput>, viewer: Viewer) {
     const urn = urnOf(text, ["incident"], viewer);
     const entities = stringsIn((await storedAspect(urn, INFO, viewer)).entities);
     const status = statusOf(input, viewer);
-    const change = (stored: JsonObject) => ({ ...stored, status });
-    return changeAspect(urn, INFO, change, viewer, toEdit(entities));
+    return setMembers(urn, INFO, { status }, viewer, toEdit(entities));
   },
 };

@@ -8,10 +8,10 @@ import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
 import {
-  changeAspect,
   createEntity,
   given,
   requirePrivilege,
+  setMembers,
   stampOf,
   storedAspect,
   withoutNulls,
@@ -50,8 +50,7 @@ async function put(
   }
   const urn = urnOf(text, [kind.entityType], viewer);
   await requireOwn(await storedAspect(urn, kind.aspect, viewer), viewer);
-  const change = (stored: JsonObject) => ({ ...stored, ...changed });
-  await changeAspect(urn, kind.aspect, change, viewer, "none");
+  await setMembers(urn, kind.aspect, changed, viewer, "none");
   return entityOf(urn);
 }
 

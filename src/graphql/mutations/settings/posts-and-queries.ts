@@ -5,9 +5,9 @@ import { objectsIn, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
 import {
-  changeAspect,
   createEntity,
   given,
+  setMembers,
   stampOf,
   storedAspect,
   withoutNulls,
@@ -65,7 +65,7 @@ export const postMutations = {
       content: contentOf(input),
       lastModified: stampOf(viewer).time,
     };
-    return changeAspect(urn, "postInfo", (stored) => ({ ...stored, ...changed }), viewer);
+    return setMembers(urn, "postInfo", changed, viewer);
   },
 
   deletePost: deleting(["post"]),

@@ -2,16 +2,15 @@
 
 import type { PrivilegeAlternatives } from "../../../auth/policies/privileges.ts";
 import { CatalogError } from "../../../core/errors.ts";
-import type { JsonObject } from "../../../lib/json.ts";
 import type { InputArgs, UpdateArgs, Viewer } from "../../context.ts";
 import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
 import {
-  changeAspect,
   createEntity,
   given,
   requirePrivilege,
+  setMembers,
   stampOf,
   storedAspect,
 } from "../changes.ts";
@@ -94,13 +93,12 @@ export const viewMutations = {
   async updateView({ urn: text, input }: UpdateArgs<Partial<NewView>>, viewer: Viewer) {
     const urn = await ownViewOf(text, viewer);
     const { name, description, definition } = input;
-    const change = (stored: JsonObject) => ({
-      ...stored,
+    const changed = {
       ...given({ name, description }),
       ...(definition && { definition: definitionOf(definition, viewer) }),
       lastModified: stampOf(viewer),
-    });
-    await changeAspect(urn, INFO, change, viewer, "none");
+    };
+    await setMembers(urn, INFO, changed, viewer, "none");
     return entityOf(urn);
   },
 
