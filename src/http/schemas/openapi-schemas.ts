@@ -1,6 +1,6 @@
 /** Schemas of requests to the OpenAPI endpoints and of their responses. */
 import { type ListSchema, objectWith, type Parameter, type Schema, text } from "./endpoint.ts";
-import { query } from "./query-parameters.ts";
+import { inPath, query } from "./query-parameters.ts";
 import * as schemas from "./schemas.ts";
 
 const { properties: systemProperties } = schemas.systemMetadata as {
@@ -67,29 +67,11 @@ export const requestedEntities: ListSchema = {
 
 export const listOf = (items: Schema): Schema => ({ type: "array", items });
 
-export const entity: Parameter = {
-  name: "entity",
-  in: "path",
-  type: "string",
-  required: true,
-  about: "Entity type, in any letter case",
-};
+export const entity: Parameter = inPath("entity", "Entity type, in any letter case");
 
-export const urn: Parameter = {
-  name: "urn",
-  in: "path",
-  type: "string",
-  required: true,
-  about: "The entity; raw or percent-encoded",
-};
+export const urn: Parameter = inPath("urn", "The entity; raw or percent-encoded");
 
-export const aspect: Parameter = {
-  name: "aspect",
-  in: "path",
-  type: "string",
-  required: true,
-  about: "Name of an aspect, in any letter case",
-};
+export const aspect: Parameter = inPath("aspect", "Name of an aspect, in any letter case");
 
 export const systemMetadata: Parameter = query.boolean(
   "systemMetadata",

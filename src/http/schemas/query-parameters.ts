@@ -1,4 +1,4 @@
-/** Declares query parameters of endpoints, by their type. */
+/** Declares parameters of endpoints: those of queries by their type, and those of paths. */
 import type { Parameter } from "./endpoint.ts";
 
 const parameter =
@@ -13,3 +13,8 @@ export const query = {
   long: parameter("long"),
   boolean: parameter("boolean"),
 };
+
+/** The value of a `{name}` in the path. */
+export const inPath = (name: string, about: string): Parameter => ({
+  ...{ name, in: "path", type: "string", required: true, about },
+});

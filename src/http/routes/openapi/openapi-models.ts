@@ -7,7 +7,7 @@ import { nearest } from "../../../lib/did-you-mean.ts";
 import type { EntityOutline } from "../../docs/docs-model.ts";
 import { atLeast } from "../../request/parameters.ts";
 import type { ApiResponse, Endpoint, Parameter } from "../../schemas/endpoint.ts";
-import { query } from "../../schemas/query-parameters.ts";
+import { inPath, query } from "../../schemas/query-parameters.ts";
 
 const base = "/openapi/v1/registry/models";
 const countDefault = 20;
@@ -64,9 +64,7 @@ export function modelRoutes(entities: readonly EntityOutline[]): readonly Endpoi
       group: "OpenAPI",
       path: `${base}/entity/specifications/{entity}`,
       name: "readEntitySpecification",
-      parameters: [
-        { name: "entity", in: "path", type: "string", required: true, about: "Its name" },
-      ],
+      parameters: [inPath("entity", "Its name")],
       handle({ path: { entity = "" } }) {
         const found = all.find(({ name }) => name.toLowerCase() === entity.toLowerCase());
         if (found !== undefined) return { json: JSON.stringify(entityOf(found)) };
@@ -84,9 +82,7 @@ export function modelRoutes(entities: readonly EntityOutline[]): readonly Endpoi
       group: "OpenAPI",
       path: `${base}/aspect/specifications/{aspect}`,
       name: "readAspectSpecification",
-      parameters: [
-        { name: "aspect", in: "path", type: "string", required: true, about: "Its name" },
-      ],
+      parameters: [inPath("aspect", "Its name")],
       handle({ path: { aspect = "" } }) {
         const found = aspects.get(aspect);
         if (found !== undefined) {

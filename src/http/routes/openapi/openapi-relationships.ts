@@ -5,7 +5,7 @@ import { isLaterSlice } from "../../../core/query/slice-options.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import type { ApiRequest, ApiResponse, Endpoint, Parameter } from "../../schemas/endpoint.ts";
 import * as forms from "../../schemas/openapi-schemas.ts";
-import { query } from "../../schemas/query-parameters.ts";
+import { inPath, query } from "../../schemas/query-parameters.ts";
 import { filterOf, type OpenApiFilter, openApiFilter, paging, sliceOf } from "./openapi-lists.ts";
 
 const types = query.strings(
@@ -141,13 +141,7 @@ const rowsOf = (version: "v2" | "v3"): readonly Endpoint[] => {
       path: `${base}/{relationshipType}`,
       name: `listRelationshipsOfType${suffix}`,
       parameters: [
-        {
-          name: "relationshipType",
-          in: "path",
-          type: "string",
-          required: true,
-          about: "Name of a relationship",
-        },
+        inPath("relationshipType", "Name of a relationship"),
         ...paging,
         forms.includeSoftDelete,
       ],

@@ -3,7 +3,7 @@ import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import type { ApiContext, ApiRequest, Endpoint } from "../../schemas/endpoint.ts";
 import type { ModelNames } from "../../schemas/openapi-forms.ts";
-import { query } from "../../schemas/query-parameters.ts";
+import { inPath, query } from "../../schemas/query-parameters.ts";
 import { positionOfTrace } from "../../schemas/trace-id.ts";
 
 interface Traced {
@@ -27,13 +27,7 @@ export const traceRoutes = (names: ModelNames): readonly Endpoint[] => [
     path: "/openapi/v1/trace/write/{traceId}",
     name: "traceWrite",
     parameters: [
-      {
-        name: "traceId",
-        in: "path",
-        type: "string",
-        required: true,
-        about: "32 hexadecimal digits",
-      },
+      inPath("traceId", "32 hexadecimal digits"),
       query.boolean("onlyIncludeErrors", "Return failures only; `true` when absent"),
       query.boolean("detailed", "Include messages; `false` when absent"),
     ],

@@ -14,7 +14,7 @@ import {
   text,
   valueResponse,
 } from "../../schemas/endpoint.ts";
-import { query } from "../../schemas/query-parameters.ts";
+import { inPath, query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
 import { untilFound } from "../../schemas/search-sync.ts";
 
@@ -106,7 +106,7 @@ const getAspect: Endpoint = {
   path: "/aspects/{urn}",
   name: "getAspect",
   parameters: [
-    { name: "urn", in: "path", type: "string", required: true, about: "The entity" },
+    inPath("urn", "The entity"),
     query.string("aspect", "Name of a versioned aspect", { required: true }),
     query.long(
       "version",

@@ -3,7 +3,7 @@ import type { KeyOptions } from "../../../catalog/catalog.ts";
 import { asOfParameters } from "../../request/as-of-parameters.ts";
 import { namesIn } from "../../request/parameters.ts";
 import type { ApiRequest, Endpoint, Parameter, Resource } from "../../schemas/endpoint.ts";
-import { query } from "../../schemas/query-parameters.ts";
+import { inPath, query } from "../../schemas/query-parameters.ts";
 
 export const entitiesV2Resource: Resource = {
   name: "entitiesV2",
@@ -38,12 +38,7 @@ const getEntity: Endpoint = {
   kind: "get",
   path: "/entitiesV2/{urn}",
   name: "getEntity",
-  parameters: [
-    { name: "urn", in: "path", type: "string", required: true, about: "The entity" },
-    aspects,
-    alwaysIncludeKeyAspect,
-    ...asOfParameters,
-  ],
+  parameters: [inPath("urn", "The entity"), aspects, alwaysIncludeKeyAspect, ...asOfParameters],
   reads: "entities",
   handle(request, { catalog }) {
     return catalog.getEntity(request.key, ...shownOf(request.parameters));

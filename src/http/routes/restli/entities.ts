@@ -16,7 +16,7 @@ import {
   text,
   valueResponse,
 } from "../../schemas/endpoint.ts";
-import { query } from "../../schemas/query-parameters.ts";
+import { inPath, query } from "../../schemas/query-parameters.ts";
 import * as schemas from "../../schemas/schemas.ts";
 
 export const entitiesResource: Resource = {
@@ -204,11 +204,7 @@ const getSnapshot: Endpoint = {
   kind: "get",
   path: "/entities/{urn}",
   name: "getSnapshot",
-  parameters: [
-    { name: "urn", in: "path", type: "string", required: true, about: "The entity" },
-    aspects,
-    ...asOfParameters,
-  ],
+  parameters: [inPath("urn", "The entity"), aspects, ...asOfParameters],
   reads: "entities",
   handle: (apiRequest, { catalog }) =>
     catalog.getSnapshot(apiRequest.key, wanted(apiRequest.parameters)),

@@ -2,7 +2,7 @@
 import type { ChangeTransaction } from "../../../catalog/catalog.ts";
 import { changeCategories } from "../../../core/timeline/semantic-facts.ts";
 import type { Endpoint } from "../../schemas/endpoint.ts";
-import { query } from "../../schemas/query-parameters.ts";
+import { inPath, query } from "../../schemas/query-parameters.ts";
 
 type Query = {
   readonly categories: readonly string[];
@@ -27,7 +27,7 @@ const timelineAt = (path: string, name: string): Endpoint => ({
   path,
   name,
   parameters: [
-    { name: "urn", in: "path", type: "string", required: true, about: "The entity" },
+    inPath("urn", "The entity"),
     query.strings("categories", "Categories of changes: once, repeated, or separated by commas", {
       required: true,
       values: changeCategories,
