@@ -1,6 +1,7 @@
 /** The rules of the fields of sign-in: invites, reset tokens, roles and the status of users. */
 import { privileges, toManageUsers } from "../../auth/policies/privileges.ts";
 import { needing, type Rule } from "./rule.ts";
+import { me } from "./rules.ts";
 
 /** An invite to a role grants the role, so it also needs the privilege to assign roles. */
 const invites: Rule = {
@@ -16,11 +17,7 @@ const invites: Rule = {
 
 const managesUsers = needing(toManageUsers);
 
-const authenticated: Rule = {
-  audited: true,
-  needs: "an authenticated caller: a bearer token or an actor header",
-  allows: async (_, { actor }) => actor !== undefined,
-};
+const authenticated: Rule = { ...me, audited: true };
 
 export const signInRules: Readonly<Record<string, Rule>> = {
   getInviteToken: invites,

@@ -3,7 +3,7 @@
  * too.
  */
 import { z } from "zod";
-import { CatalogError } from "../../core/errors.ts";
+import { assert } from "../../core/errors.ts";
 import { urn } from "../arguments.ts";
 import { defineTool, type Tool } from "../tool.ts";
 
@@ -41,11 +41,7 @@ export function writeTool<Input extends Readonly<Record<string, z.ZodType>>>({
   return defineTool<Input>({
     ...tool,
     async run(values, { mutate }) {
-      if (mutate === undefined) {
-        throw new CatalogError("forbidden", "tools of this service only read", {
-          hint: "Start it with --mcp-writes on",
-        });
-      }
+      assert(mutate !== undefined, "tools that write are registered with mutations only");
       return { position: await mutate(query, { input: toInput(values) }) };
     },
   });
