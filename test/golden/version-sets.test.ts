@@ -49,6 +49,16 @@ test("the first version creates its set and is its latest", async () => {
   expect(await isLatest(first)).toBe(true);
 });
 
+test("a version that is named by its key creates its set", async () => {
+  const [set, urn] = [nextSet(), dataset("key")];
+  const key = { platform: "urn:li:dataPlatform:s3", name: `key${count}`, origin: "PROD" };
+  const { entityUrn: _, ...named } = proposal(urn, "versionProperties", version(set, "abc"));
+  const entityKeyAspect = { value: JSON.stringify(key), contentType: "application/json" };
+  await ingest({ ...named, entityKeyAspect });
+  expect(await setOf(set)).toMatchObject({ latest: urn });
+  expect(await isLatest(urn)).toBe(true);
+});
+
 test("a greater sort id becomes the latest, a smaller one does not", async () => {
   const [set, old, later, earlier] = [nextSet(), dataset("old"), dataset("new"), dataset("less")];
   await write(old, set, "abc");

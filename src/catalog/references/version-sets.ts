@@ -12,7 +12,7 @@ import { type AspectCommand, isEntityDelete } from "../../core/decide.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { applyPatch, type PatchRules, parsePatch } from "../../core/patch/patch.ts";
 import type { Position } from "../../core/position.ts";
-import { entityTypeOf, withNamespace } from "../../core/urn.ts";
+import { entityTypeOf } from "../../core/urn.ts";
 import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { parsedValue } from "../../lib/json.ts";
 import type { Entity, Model } from "../../model/model.ts";
@@ -21,6 +21,7 @@ import type { Caller, Proposal } from "../catalog.ts";
 import { labelled, labelOf } from "../labels.ts";
 import type { EntityCache } from "../write/entity-cache.ts";
 import type { Ingestion } from "../write/ingest.ts";
+import { createProposalUrns } from "../write/proposals/proposal-urns.ts";
 import {
   createLatestVersions,
   flagOf,
@@ -73,13 +74,13 @@ export function createVersionSets(dependencies: Dependencies): VersionSets {
   const { ingestion, model, states, namespace, patchRules } = dependencies;
   const { changedSet } = createLatestVersions(dependencies);
   const inTurn = createConcurrencyLimit(1);
+  const urnOf = createProposalUrns(model, namespace);
 
   const hasVersions = (entity: Entity | undefined): boolean =>
     entity?.aspects.includes(VERSION) === true;
 
-  function deletesEntity({ entityUrn, aspectName, changeType }: Proposal): boolean {
-    if (changeType !== "DELETE" || typeof entityUrn !== "string") return false;
-    const entity = model.entities.get(entityTypeOf(entityUrn));
+  function deletesVersion(urn: string, { aspectName }: Proposal): boolean {
+    const entity = model.entities.get(entityTypeOf(urn));
     return hasVersions(entity) && aspectName === entity?.keyAspect;
   }
 
@@ -110,22 +111,31 @@ export function createVersionSets(dependencies: Dependencies): VersionSets {
     }
   }
 
-  const concerns = (proposal: Proposal): boolean =>
-    typeof proposal.entityUrn === "string" &&
-    (proposal.aspectName === VERSION || deletesEntity(proposal));
-
-  const urnOf = ({ entityUrn = "" }: Proposal): string => withNamespace(entityUrn, namespace);
+  /** The urn of the version that the proposal writes or deletes; undefined if it does neither. */
+  function versionUrnOf(proposal: Proposal): string | undefined {
+    const writes = proposal.aspectName === VERSION;
+    if (!writes && proposal.changeType !== "DELETE") return undefined;
+    const urn = urnOf(proposal);
+    return urn !== undefined && (writes || deletesVersion(urn, proposal)) ? urn : undefined;
+  }
 
   /** True if the proposals write a version, or delete one. */
-  async function changeVersions(own: readonly Proposal[]): Promise<boolean> {
-    if (own.some(({ changeType }) => changeType !== "DELETE")) return true;
-    const stored = await readVersions([...new Set(own.map(urnOf))]);
+  async function changeVersions(proposals: readonly Proposal[]): Promise<boolean> {
+    const deleted = new Set<string>();
+    for (const proposal of proposals) {
+      const urn = versionUrnOf(proposal);
+      if (urn === undefined) continue;
+      if (proposal.changeType !== "DELETE") return true;
+      deleted.add(urn);
+    }
+    if (deleted.size === 0) return false;
+    const stored = await readVersions([...deleted]);
     return [...stored.values()].some((version) => version !== undefined);
   }
 
   /** The proposals with `isLatest`, and with proposals that update their version sets. */
   async function expanded(proposals: readonly Proposal[]): Promise<readonly Proposal[]> {
-    const own = proposals.map((proposal) => (concerns(proposal) ? urnOf(proposal) : undefined));
+    const own = proposals.map(versionUrnOf);
     const stored = await readVersions([...new Set(own.filter((urn) => urn !== undefined))]);
     const changes = new Map<string, VersionChange>();
     /** The last proposal that changes a version of the set. */
@@ -140,7 +150,7 @@ export function createVersionSets(dependencies: Dependencies): VersionSets {
       return after === before ? undefined : after;
     });
     for (const proposal of proposals)
-      if (proposal.aspectName === SET) causes.delete(urnOf(proposal));
+      if (proposal.aspectName === SET) causes.delete(urnOf(proposal) ?? "");
     const latest = new Map<string, string | undefined>();
     const all = versionChanges(changes);
     const added: Proposal[] = [];
@@ -197,8 +207,7 @@ export function createVersionSets(dependencies: Dependencies): VersionSets {
     ingestion: {
       ...ingestion,
       async ingest(proposals, caller, request = proposals) {
-        const own = proposals.filter(concerns);
-        if (own.length === 0 || !(await changeVersions(own))) {
+        if (!(await changeVersions(proposals))) {
           return ingestion.ingest(proposals, caller, request);
         }
         return inTurn(() => writeWith(() => expanded(proposals), caller, request));
