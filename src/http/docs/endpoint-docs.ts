@@ -54,6 +54,12 @@ const readJson = <T>(file: string): T =>
 /** Schemas of responses that have a name in the OpenAPI document. */
 export const responseSchemas = () => readJson<Shared>("./shared.json").schemas;
 
+function sharedValue<T>(values: Readonly<Record<string, T>>, name: string): T {
+  const value = ownValue(values, name);
+  assert(value !== undefined, `shared.json has "${name}"`);
+  return value;
+}
+
 /** Reads the documentation of all endpoints. The returned function throws for an endpoint that has none. */
 export function readEndpointDocs(): DocsOf {
   const { errors: lists, responses } = readJson<Shared>("./shared.json");
@@ -70,10 +76,8 @@ export function readEndpointDocs(): DocsOf {
     const { exampleResponse = example.response } = endpoint;
     return {
       ...docs,
-      errors: errors.flatMap((one) =>
-        typeof one === "string" ? (ownValue(lists, one) ?? []) : one,
-      ),
-      response: typeof response === "string" ? ownValue(responses, response) : response,
+      errors: errors.flatMap((one) => (typeof one === "string" ? sharedValue(lists, one) : one)),
+      response: typeof response === "string" ? sharedValue(responses, response) : response,
       example: { ...example, response: exampleResponse },
     };
   };
