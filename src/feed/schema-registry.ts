@@ -86,11 +86,11 @@ const ATTEMPTS_MAX = 20;
 export function createSchemaRegistry(parts: SchemaRegistryParts): SchemaRegistry {
   const { log, now, systemActor } = parts;
   const known = createKnown();
-  const inTurn = createConcurrencyLimit(1);
+  const serially = createConcurrencyLimit(1);
 
   /** Reads new registrations of all nodes. */
   const refresh = (): Promise<void> =>
-    inTurn(async () => {
+    serially(async () => {
       for await (const record of recordsOf(log, SCHEMAS, revision(known.revision() + 1))) {
         known.add(schemaCodec.decode(record), record.revision);
       }

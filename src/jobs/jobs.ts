@@ -141,7 +141,7 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
   const records = await openJobRecords(parts);
   const running = new Map<string, Running>();
   let closing = false;
-  const inTurn = createConcurrencyLimit(1);
+  const serially = createConcurrencyLimit(1);
 
   function register(kind: string, request: unknown, actor: string) {
     const asked = {
@@ -264,7 +264,7 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
     find,
 
     start(kind, request, caller) {
-      return inTurn(async () => {
+      return serially(async () => {
         if (closing) throw new CatalogError("unavailable", "the service is stopping");
         if (running.size >= runningMax) {
           throw new CatalogError("rate_limited", `${running.size} jobs are running`, {
@@ -307,7 +307,7 @@ export async function openJobs(parts: JobsParts): Promise<Jobs> {
 
     async close() {
       closing = true;
-      await inTurn(async () => {});
+      await serially(async () => {});
       const all = [...running.values()];
       for (const { controller } of all) {
         controller.abort(new CatalogError("unavailable", "the service is stopping"));

@@ -8,13 +8,16 @@ const ID_BYTES = 16;
 export function checkAppend({ stream, expected, records, id }: Append): void {
   const isRevision = Number.isSafeInteger(expected) && Number(expected) >= EMPTY_STREAM;
   assert(stream.isWellFormed(), "a stream's name is whole characters");
-  assert(expected === "any" || isRevision, `no revision: ${expected}`);
+  assert(expected === "any" || isRevision, `not a revision: ${expected}`);
   assert(records.length > 0, "an append has records");
   assert(id === undefined || id.length === ID_BYTES, "an append's id has 16 bytes");
 }
 
 /** `least`: the smallest position or revision from which a read may begin. */
 export function checkRead(from: number | "end", limit: number, least: number): void {
-  assert(from === "end" || (Number.isSafeInteger(from) && from >= least), `no place: ${from}`);
-  assert(Number.isSafeInteger(limit) && limit > 0, `no limit: ${limit}`);
+  assert(
+    from === "end" || (Number.isSafeInteger(from) && from >= least),
+    `not a position or revision: ${from}`,
+  );
+  assert(Number.isSafeInteger(limit) && limit > 0, `not a limit: ${limit}`);
 }

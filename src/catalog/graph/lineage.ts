@@ -275,19 +275,19 @@ function createTerritory(
         }
         const before = stops[at]?.item;
         const { to, via } = edge;
-        const known = walked.has(to);
-        if (neighbours === neighboursMax && !known) {
+        const isWalked = walked.has(to);
+        if (neighbours === neighboursMax && !isWalked) {
           cut(stops[at]);
           omitted = true;
           continue;
         }
         const between = via !== undefined && via !== start && !found.has(via);
-        if (found.size + (between ? 1 : 0) + (known ? 0 : 1) > entitiesMax) {
+        if (found.size + (between ? 1 : 0) + (isWalked ? 0 : 1) > entitiesMax) {
           cut(stops[at]);
           return false;
         }
         if (between) reach({ urn: via, degree, edge, before, between });
-        if (known) continue;
+        if (isWalked) continue;
         walked.add(to);
         neighbours++;
         next.push(reach({ urn: to, degree, edge, before, between: false }));

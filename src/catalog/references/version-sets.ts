@@ -73,7 +73,7 @@ const attemptsMax = 50;
 export function createVersionSets(dependencies: Dependencies): VersionSets {
   const { ingestion, model, states, namespace, patchRules } = dependencies;
   const { changedSet } = createLatestVersions(dependencies);
-  const inTurn = createConcurrencyLimit(1);
+  const serially = createConcurrencyLimit(1);
   const urnOf = createProposalUrns(model, namespace);
 
   const hasVersions = (entity: Entity | undefined): boolean =>
@@ -194,7 +194,7 @@ export function createVersionSets(dependencies: Dependencies): VersionSets {
   }
 
   /** The proposals for a set whose versions are changed already. */
-  async function settled(set: string, changes: VersionChanges): Promise<readonly Proposal[]> {
+  async function proposalsFor(set: string, changes: VersionChanges): Promise<readonly Proposal[]> {
     const { latest, proposals } = await changedSet(set, changes);
     const flags = changes.of(set).flatMap(({ urn, after }) => {
       if (after?.set !== set || after.isLatest === (urn === latest)) return [];
@@ -210,7 +210,7 @@ export function createVersionSets(dependencies: Dependencies): VersionSets {
         if (!(await changeVersions(proposals))) {
           return ingestion.ingest(proposals, caller, request);
         }
-        return inTurn(() => writeWith(() => expanded(proposals), caller, request));
+        return serially(() => writeWith(() => expanded(proposals), caller, request));
       },
     },
 
@@ -225,7 +225,7 @@ export function createVersionSets(dependencies: Dependencies): VersionSets {
     },
 
     async afterRollback(versions, caller) {
-      return inTurn(async () => {
+      return serially(async () => {
         const changes = new Map<string, VersionChange>();
         const after = await readVersions(versions.map(({ urn }) => urn));
         for (const { urn, before } of versions) {
@@ -235,7 +235,7 @@ export function createVersionSets(dependencies: Dependencies): VersionSets {
         const all = versionChanges(changes);
         let last: Position | undefined;
         for (const set of sets) {
-          const compute = async () => settled(set, all);
+          const compute = async () => proposalsFor(set, all);
           if ((await compute()).length === 0) continue;
           const { position } = await writeWith(compute, { actor: caller.actor });
           last = position ?? last;

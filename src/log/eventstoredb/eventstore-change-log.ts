@@ -58,7 +58,7 @@ export async function openEventStoreChangeLog(
   const stopping = new AbortController();
   let closed: Promise<void> | undefined;
   let names: StreamNames | undefined;
-  const inTurn = createConcurrencyLimit(1);
+  const serially = createConcurrencyLimit(1);
 
   const reader = createLogReader(connection, prefix, stopping.signal);
   const session = openAppendSession({
@@ -88,7 +88,7 @@ export async function openEventStoreChangeLog(
 
   /** Runs one task at a time: each continues where the previous one ended. */
   function withNames<T>(work: (kept: StreamNames) => T): Promise<T> {
-    return inTurn(async () => {
+    return serially(async () => {
       checkOpen();
       names ??= openStreamNames(options.namesFile, id);
       // Up to the head at present: while others write, a next page may never be empty.
@@ -132,7 +132,7 @@ export async function openEventStoreChangeLog(
     await appender.idle();
     stopping.abort();
     session.close();
-    await inTurn(async () => names?.close());
+    await serially(async () => names?.close());
     await connection.close();
   }
 

@@ -37,7 +37,7 @@ export function copyByStream(log: ChangeLog, directory: string): ChangeLog {
   const rows = openRows(directory);
   let copied = START;
   /** One copy at a time: each begins where the previous one ended. */
-  const inTurn = createConcurrencyLimit(1);
+  const serially = createConcurrencyLimit(1);
 
   async function copy(): Promise<void> {
     // Up to the head at present: while others write, a next page may never be empty.
@@ -54,11 +54,11 @@ export function copyByStream(log: ChangeLog, directory: string): ChangeLog {
     ...log,
     async readStream(stream, from, options) {
       if (from === "end" || options.backward) return log.readStream(stream, from, options);
-      await inTurn(copy);
+      await serially(copy);
       return rows.read(stream, from, options.limit);
     },
     async readBeginnings(streams, { limit }) {
-      await inTurn(copy);
+      await serially(copy);
       let bytes = 0;
       return streams.map((stream) => {
         if (bytes > BYTES_MAX) return undefined;
@@ -68,7 +68,7 @@ export function copyByStream(log: ChangeLog, directory: string): ChangeLog {
       });
     },
     async close() {
-      await inTurn(async () => rows.close());
+      await serially(async () => rows.close());
       await log.close();
     },
   };

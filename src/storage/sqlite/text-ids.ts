@@ -2,24 +2,24 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { LRUCache } from "lru-cache";
 
-/** `known`: the cache of ids. It is not bounded by default, because most tables have few texts. */
+/** `cache`: of ids by text. It is not bounded by default, because most tables have few texts. */
 export function createTextIds(
   db: DatabaseSync,
   { table, column }: { readonly table: string; readonly column: string },
-  known: Map<string, number> | LRUCache<string, number> = new Map(),
+  cache: Map<string, number> | LRUCache<string, number> = new Map(),
 ) {
   const find = db.prepare(`SELECT id FROM ${table} WHERE ${column} = ?`);
   const insert = db.prepare(`INSERT INTO ${table} (${column}) VALUES (?)`);
   return {
     /** The id of a text; inserts it if necessary. */
     idOf(text: string): number {
-      let id = known.get(text);
+      let id = cache.get(text);
       if (id === undefined) {
         id = Number(find.get(text)?.id ?? insert.run(text).lastInsertRowid);
-        known.set(text, id);
+        cache.set(text, id);
       }
       return id;
     },
-    clearCache: (): void => known.clear(),
+    clearCache: (): void => cache.clear(),
   };
 }

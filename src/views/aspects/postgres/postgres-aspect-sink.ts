@@ -132,9 +132,9 @@ export async function openPostgresAspectSink(view: ServerView): Promise<AspectSi
   }
 
   /** Runs one operation after another, so that each sees the state that the previous one left. */
-  const inTurn = createConcurrencyLimit(1);
+  const serially = createConcurrencyLimit(1);
   const runExclusive = <T>(work: () => Promise<T>): Promise<T> =>
-    inTurn(async () => {
+    serially(async () => {
       if (connections.closed) throw new CatalogError("unavailable", `the view "${VIEW}" is closed`);
       return work();
     });
