@@ -45,14 +45,14 @@ const COMMAND_LINE = "__datahub_cli_";
 
 /** The report of a run: the source has an id of its own, so that no report replaces another source. */
 function isReportedSource({ entityUrn = "", aspect }: Proposal): boolean {
-  const { config } = record(parsedValue(aspect?.value));
-  return /:cli-[^:]*$/.test(entityUrn) && record(config).executorId === COMMAND_LINE;
+  const { config } = objectOf(parsedValue(aspect?.value));
+  return /:cli-[^:]*$/.test(entityUrn) && objectOf(config).executorId === COMMAND_LINE;
 }
 
 const isReportedRun = ({ aspect }: Proposal): boolean =>
-  record(parsedValue(aspect?.value)).executorId === COMMAND_LINE;
+  objectOf(parsedValue(aspect?.value)).executorId === COMMAND_LINE;
 
-const record = (value: unknown) => (jsonObject(value) ? value : {});
+const objectOf = (value: unknown) => (jsonObject(value) ? value : {});
 
 const toRollBack: PrivilegeAlternatives = [["DELETE_ENTITY"], ["MANAGE_SYSTEM_OPERATIONS"]];
 

@@ -317,9 +317,13 @@ function rejectionOfRemoval(
   // Without siblings it is unknown whether the user is one of the system.
   const isSystem = sibling === undefined || sibling("corpUserInfo")?.system === true;
   if (!isRoot && !isSystem) return undefined;
-  return new CatalogError("invalid", `/removed: "${urn}" is built-in and cannot be deleted`, {
-    hint: "Remove its roles and policies, or suspend it, instead",
-  });
+  return new CatalogError(
+    "invalid",
+    `aspect "status", /removed: "${urn}" is built-in and cannot be deleted`,
+    {
+      hint: "Remove its roles and policies, or suspend it, instead",
+    },
+  );
 }
 
 function wrongPaths(
