@@ -13,6 +13,12 @@ beforeAll(async () => {
   service = await guardedService();
   const { token, id } = await makeToken(service.client, { actorUrn: MINA }, service.operator);
   mina = asBearer(token);
+  for (const one of [
+    source("urn:li:dataHubIngestionSource:managed", "default"),
+    request("default", "managed"),
+  ]) {
+    expect((await ingest(one, service.operator)).status).toBe(200);
+  }
   tokenUrn = `urn:li:dataHubAccessToken:${id}`;
 });
 afterAll(async () => {
@@ -39,8 +45,13 @@ function source(urn: string, executorId: string) {
   return proposal(urn, "dataHubIngestionSourceInfo", { name: "mine", type: "csv", config });
 }
 
-function request(executorId: string) {
-  return proposal("urn:li:dataHubExecutionRequest:run", "dataHubExecutionRequestInput", {
+function result(id: string) {
+  const value = { status: "SUCCESS", startTimeMs: 1 };
+  return proposal(`urn:li:dataHubExecutionRequest:${id}`, "dataHubExecutionRequestResult", value);
+}
+
+function request(executorId: string, id = "run") {
+  return proposal(`urn:li:dataHubExecutionRequest:${id}`, "dataHubExecutionRequestInput", {
     ...{ task: "RUN_INGEST", args: { recipe: "{}" }, executorId, requestedAt: 1 },
     source: { type: "CLI_INGESTION_SOURCE" },
   });
@@ -89,13 +100,15 @@ const guarded: readonly (readonly [string, object])[] = [
   ["a delete of a user", { ...proposal(ROOT, "corpUserKey", {}), changeType: "DELETE" }],
   ["a source of ingestion", source("urn:li:dataHubIngestionSource:nightly", "default")],
   [
-    "a source of ingestion in the form of a report",
-    source("urn:li:dataHubIngestionSource:nightly", "__datahub_cli_"),
+    "a report in place of a source of an executor",
+    source("urn:li:dataHubIngestionSource:managed", "__datahub_cli_"),
   ],
   [
-    "a source with the id of a report, for an executor",
-    source("urn:li:dataHubIngestionSource:cli-1", "default"),
+    "a delete of a source in the form of a report",
+    { ...source("urn:li:dataHubIngestionSource:nightly", "__datahub_cli_"), changeType: "DELETE" },
   ],
+  ["a report in place of a request", request("__datahub_cli_", "managed")],
+  ["the result of a request of an executor", result("managed")],
   ["a request to run a recipe", request("default")],
   [
     "a signal to an executor",
@@ -200,7 +213,8 @@ describe("a user with the privilege may write", () => {
       proposal("urn:li:corpGroup:g", "corpGroupInfo", { admins: [], members: [], groups: [] }),
       // The reports of DataHub's command line on its own runs.
       source("urn:li:dataHubIngestionSource:cli-6f1e", "__datahub_cli_"),
-      request("__datahub_cli_"),
+      request("__datahub_cli_", "reported"),
+      result("reported"),
     ]) {
       const { status, body } = await ingest(one, mina);
       expect(status, JSON.stringify(body)).toBe(200);

@@ -80,7 +80,7 @@ export function authorizeCatalog(parts: Parts): AuthorizedCatalog {
         });
   const guard = (one: Catalog): Catalog =>
     required
-      ? authorizePrivilegedWrites(authorized(one), { authority, model, namespace })
+      ? authorizePrivilegedWrites(authorized(one), { authority, entities, model, namespace })
       : authorized(one);
   const { catalogFor } = createReadAuthority({
     guard,

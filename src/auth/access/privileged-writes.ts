@@ -10,7 +10,7 @@ import type { Caller, Catalog, Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { entityTypeOf, withNamespace } from "../../core/urn.ts";
 import { REQUIRED } from "../../core/write/required-privileges.ts";
-import { jsonObject, parsedValue } from "../../lib/json.ts";
+import { type JsonObject, jsonObject, parsedValue } from "../../lib/json.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import type { Model } from "../../model/model.ts";
 import type { About, Authority } from "../policies/authority.ts";
@@ -23,6 +23,7 @@ import {
   toManageTokens,
   toManageUsers,
 } from "../policies/privileges.ts";
+import type { StoredEntities } from "../stored-entities.ts";
 import { alternativesOfAspect } from "./restricted-entities.ts";
 
 interface Rule {
@@ -31,8 +32,11 @@ interface Rule {
   readonly aspects?: readonly string[];
   /** The requirements of a mutation replace them. */
   readonly yieldsToMutations?: boolean;
-  /** Proposals that need no privilege. */
-  readonly except?: (proposal: Proposal) => boolean;
+  /**
+   * Aspects in which DataHub's command line reports its runs, which needs no privilege; the first
+   * names the executor.
+   */
+  readonly reports?: readonly [string, ...string[]];
 }
 
 const memberships = ["roleMembership", "groupMembership", "nativeGroupMembership"];
@@ -43,16 +47,13 @@ const memberships = ["roleMembership", "groupMembership", "nativeGroupMembership
  */
 const COMMAND_LINE = "__datahub_cli_";
 
-/** The report of a run: the source has an id of its own, so that no report replaces another source. */
-function isReportedSource({ entityUrn = "", aspect }: Proposal): boolean {
-  const { config } = objectOf(parsedValue(aspect?.value));
-  return /:cli-[^:]*$/.test(entityUrn) && objectOf(config).executorId === COMMAND_LINE;
+/** The executor of a source or of a request. */
+function executorOf(value: unknown): unknown {
+  const { executorId, config } = record(value);
+  return executorId ?? record(config).executorId;
 }
 
-const isReportedRun = ({ aspect }: Proposal): boolean =>
-  objectOf(parsedValue(aspect?.value)).executorId === COMMAND_LINE;
-
-const objectOf = (value: unknown) => (jsonObject(value) ? value : {});
+const record = (value: unknown): JsonObject => (jsonObject(value) ? value : {});
 
 const toRollBack: PrivilegeAlternatives = [["DELETE_ENTITY"], ["MANAGE_SYSTEM_OPERATIONS"]];
 
@@ -79,12 +80,16 @@ export const privilegedTypes: Readonly<Record<string, Rule>> = {
   dataHubIngestionSource: {
     alternatives: toManageIngestion,
     aspects: ["dataHubIngestionSourceInfo"],
-    except: isReportedSource,
+    reports: ["dataHubIngestionSourceInfo"],
   },
   dataHubExecutionRequest: {
     alternatives: toManageIngestion,
-    aspects: ["dataHubExecutionRequestInput", "dataHubExecutionRequestSignal"],
-    except: isReportedRun,
+    aspects: [
+      "dataHubExecutionRequestInput",
+      "dataHubExecutionRequestSignal",
+      "dataHubExecutionRequestResult",
+    ],
+    reports: ["dataHubExecutionRequestInput", "dataHubExecutionRequestResult"],
   },
   corpuser: {
     alternatives: toManageUsers,
@@ -96,11 +101,12 @@ export const privilegedTypes: Readonly<Record<string, Rule>> = {
 interface Dependencies {
   readonly authority: Authority;
   readonly model: Pick<Model, "findEntity">;
+  readonly entities: Pick<StoredEntities, "find">;
   readonly namespace: string;
 }
 
 export function authorizePrivilegedWrites(catalog: Catalog, dependencies: Dependencies): Catalog {
-  const { authority, model, namespace } = dependencies;
+  const { authority, entities, model, namespace } = dependencies;
 
   async function requirePrivilege(
     { actor }: Caller,
@@ -124,6 +130,12 @@ export function authorizePrivilegedWrites(catalog: Catalog, dependencies: Depend
     }
   }
 
+  async function admitted(caller: Caller, asked: readonly PrivilegeQuery[]): Promise<void> {
+    const needed: PrivilegeQuery[] = [];
+    for (const one of asked) if (!(await isReport(one))) needed.push(one);
+    await admit(caller, needed);
+  }
+
   function askedBy(proposal: Proposal): PrivilegeQuery | undefined {
     const { entityType, entityUrn, aspectName, changeType } = proposal;
     const entity = model.findEntity(entityType);
@@ -132,12 +144,24 @@ export function authorizePrivilegedWrites(catalog: Catalog, dependencies: Depend
     const rule = ownValue(privilegedTypes, entity.name);
     const deletes = changeType === "DELETE" && aspectName === entity.keyAspect;
     const bears = deletes || rule?.aspects?.includes(aspectName ?? "") !== false;
-    const excepted = changeType !== "PATCH" && rule?.except?.(proposal) === true;
-    if (rule !== undefined && bears && !excepted) return { ...asked, rule };
+    if (rule !== undefined && bears) return { ...asked, rule, proposal };
     // The response to a patch shows the value that the patch results in.
     const alternatives =
       changeType === "PATCH" && alternativesOfAspect(entity.name, aspectName ?? "");
     return alternatives ? { ...asked, rule: { alternatives } } : undefined;
+  }
+
+  /** True for a report of the command line that does not replace the data of an executor. */
+  async function isReport({ urn, rule, proposal }: PrivilegeQuery): Promise<boolean> {
+    const [first] = rule.reports ?? [];
+    const { changeType, aspectName = "", aspect } = proposal ?? {};
+    if (first === undefined || urn === undefined || rule.reports?.includes(aspectName) !== true)
+      return false;
+    if (changeType === "PATCH" || changeType === "DELETE") return false;
+    if (aspectName === first && executorOf(parsedValue(aspect?.value)) !== COMMAND_LINE)
+      return false;
+    const stored = (await entities.find(withNamespace(urn, namespace)))?.[first];
+    return stored === undefined || executorOf(stored) === COMMAND_LINE;
   }
 
   /** The rule for a whole entity; the urn may have any namespace. */
@@ -154,7 +178,7 @@ export function authorizePrivilegedWrites(catalog: Catalog, dependencies: Depend
       if (one !== undefined) asked.push(one);
     }
     if (asked.length === 0) return catalog.ingest(proposals, caller);
-    return admit(caller, asked).then(() => catalog.ingest(proposals, caller));
+    return admitted(caller, asked).then(() => catalog.ingest(proposals, caller));
   };
 
   return {
@@ -205,4 +229,6 @@ interface PrivilegeQuery {
   readonly entityType: string;
   readonly urn: string | undefined;
   readonly rule: Rule;
+  /** Absent for a whole entity. */
+  readonly proposal?: Proposal;
 }
