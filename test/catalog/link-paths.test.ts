@@ -20,8 +20,9 @@ test("every field of text with a URL is a link", () => {
     if (type.kind !== "record") continue;
     const record = type.name.slice(type.name.lastIndexOf(".") + 1);
     for (const { name, type: own } of type.fields) {
-      if (own.kind !== "primitive" || own.name !== "string") continue;
-      if (!/ur[li]$|link$/i.test(name)) continue;
+      const item = own.kind === "array" ? own.items : own;
+      if (item.kind !== "primitive" || item.name !== "string") continue;
+      if (!/ur[li]s?$|links?$/i.test(name)) continue;
       if (linkKindOf(record, name) === undefined) found.add(`${record}.${name}`);
     }
   }
@@ -36,5 +37,6 @@ test("links are found in records, arrays and unions of an aspect", () => {
     "params/linkParams/linkUrl",
     "params/linkParams/imageUrl",
   ]);
+  expect(of("mlTrainingRunProperties")).toEqual(["externalUrl", "outputUrls/*"]);
   expect(of("status")).toEqual([]);
 });

@@ -111,6 +111,7 @@ describe("a page link", () => {
     ["data:text/html,<script>", "data"],
     ["vbscript:x", "vbscript"],
     ["data:,image/png", "data"],
+    ["data:image/svg+xml,<svg><script>1</script></svg>", "data"],
   ])("the page link %j is rejected for its scheme", (url, scheme) => {
     const says = `URL scheme '${scheme}' is not allowed`;
     const top = rejection({ externalUrl: url });

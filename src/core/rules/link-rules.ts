@@ -31,7 +31,7 @@ export interface LinkPath {
 const pageLinks: ReadonlySet<string> = new Set([
   ...["externalUrl", "renderUrl", "logoUrl", "linkUrl", "imageUrl", "chartUrl", "dashboardUrl"],
   ...["sourceUrl", "sourceCodeUrl", "requestUrl", "homepageUrl", "profilePictureUrl"],
-  ...["accessDeniedRedirectUrl"],
+  ...["accessDeniedRedirectUrl", "outputUrls"],
 ]);
 
 /** Fields with links in one record, by `<name of the record>.<field>`. */
@@ -115,7 +115,8 @@ function faultOfPageLink(url: string): Fault | undefined {
   if (!URL.canParse(url, PAGE)) return undefined;
   const { protocol, pathname } = new URL(url, PAGE);
   if (!SCRIPT_SCHEMES.includes(protocol)) return undefined;
-  const isPicture = protocol === "data:" && pathname.startsWith("image/");
+  // An SVG may contain scripts.
+  const isPicture = protocol === "data:" && /^image\/(?!svg)/i.test(pathname);
   return isPicture ? undefined : faultOfScheme(protocol, "http or https");
 }
 

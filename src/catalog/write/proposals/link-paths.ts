@@ -19,9 +19,9 @@ export function createLinkPaths({
     if (named?.kind !== "record" || open.includes(named.name)) return [];
     const record = named.name.slice(named.name.lastIndexOf(".") + 1);
     return named.fields.flatMap((field) => {
-      const isText = field.type.kind === "primitive" && field.type.name === "string";
-      const kind = isText ? linkKindOf(record, field.name) : undefined;
-      if (kind !== undefined) return [{ path: [field.name], kind }];
+      const items = field.type.kind === "array" ? field.type.items : undefined;
+      const kind = isText(items ?? field.type) ? linkKindOf(record, field.name) : undefined;
+      if (kind !== undefined) return [{ path: items ? [field.name, "*"] : [field.name], kind }];
       return below(field.name, pathsIn(field.type, [...open, named.name]));
     });
   }
@@ -32,6 +32,8 @@ export function createLinkPaths({
     return paths;
   };
 }
+
+const isText = (type: FieldType): boolean => type.kind === "primitive" && type.name === "string";
 
 const below = (name: string, paths: readonly LinkPath[]): readonly LinkPath[] =>
   paths.map(({ path, kind }) => ({ path: [name, ...path], kind }));
