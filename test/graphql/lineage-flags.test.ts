@@ -39,6 +39,23 @@ afterAll(async () => {
   await service[Symbol.asyncDispose]();
 });
 
+test("a neighbour with a urn that no entity can have does not hide the others", async () => {
+  const [urn, there] = [dataset("odd"), dataset("there")];
+  await service.client.upsert(there, "status", { removed: false });
+  const upstreams = [there, dataset("n".repeat(600))].map((one) => ({
+    ...{ dataset: one, type: "TRANSFORMED" },
+  }));
+  expect((await service.client.upsert(urn, "upstreamLineage", { upstreams })).status).toBe(200);
+  const query = `{ dataset(urn: "${urn}") { lineage(input: {direction: UPSTREAM, start: 0, count: 9}) {
+    total filtered relationships { entity { urn } } } } }`;
+  const { body } = await ask(service.client, query);
+  expect(body.errors).toBeUndefined();
+  expect(body.data.dataset.lineage).toMatchObject({
+    ...{ total: 2, filtered: 1 },
+    relationships: [{ entity: { urn: there } }],
+  });
+});
+
 async function upstream(flags: string, options = "", urn = start) {
   const input = `urn: "${urn}", direction: UPSTREAM, query: "*", lineageFlags: {${flags}} ${options}`;
   const query = (root: string) => `{ ${root}(input: {${input}}) {

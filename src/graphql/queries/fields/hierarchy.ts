@@ -91,15 +91,11 @@ async function lineage({ urn }: EntitySource, { input }: InputArgs<LineageInput>
       .map((one) => [one.entity, one]),
   );
   const page = merged ? [...all.values()].slice(start, start + count) : [...all.values()];
-  const shown = input.includeGhostEntities
+  const loaded = input.includeGhostEntities
     ? undefined
-    : new Set(
-        await catalog.filterExisting(
-          page.map(({ entity }) => entity),
-          { includeSoftDelete: false },
-        ),
-      );
-  const relationships = page.filter(({ entity }) => shown?.has(entity) ?? true);
+    : await Promise.all(page.map(({ entity }) => loader.load(entity)));
+  // A neighbour may have a urn that no entity can have: it does not exist.
+  const relationships = page.filter((_, i) => loaded === undefined || isShown(loaded[i]));
   return {
     start,
     count: relationships.length,
@@ -111,6 +107,9 @@ async function lineage({ urn }: EntitySource, { input }: InputArgs<LineageInput>
     })),
   };
 }
+
+const isShown = (entity: LoadedEntity | undefined): boolean =>
+  entity?.exists === true && entity.aspect("status")?.removed !== true;
 
 const parentContainers = ancestors("containers", "container/container");
 
