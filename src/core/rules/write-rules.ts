@@ -10,6 +10,7 @@ import { rootUserId } from "../urn.ts";
 import { rejectionOfDefinition } from "./definition-changes.ts";
 import { type LinkPath, rejectionOfLinks } from "./link-rules.ts";
 import type { OthersNeeded } from "./other-entities.ts";
+import { policyRule } from "./policy-rules.ts";
 import { type PropertyDefinition, rejectionOfValues } from "./property-values.ts";
 import {
   definitionNeeds,
@@ -48,7 +49,7 @@ const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
   ["ownership", { apply: withOwnerTypes }],
   ["domains", { apply: syncedDomains, needsCurrent: true }],
   ["assertionInfo", { apply: withAssertionTarget }],
-  ["dataHubPolicyInfo", { apply: withKnownCriteria }],
+  ["dataHubPolicyInfo", policyRule],
   [
     "structuredProperties",
     {
@@ -152,29 +153,6 @@ function withFieldPath(value: JsonObject): JsonObject {
     const field = jsonObject(definition) ? definition.field : undefined;
     if (jsonObject(field) && typeof field.path === "string") {
       return { ...value, fieldPath: field.path };
-    }
-  }
-  return value;
-}
-
-/** Fields of a resource filter in a policy; the first two are the older names of TYPE and URN. */
-const policyFields: readonly string[] = [
-  ...["RESOURCE_TYPE", "RESOURCE_URN", "TYPE", "URN", "OWNER", "DOMAIN", "CONTAINER"],
-  ...["TAG", "GLOSSARY", "DATA_PLATFORM_INSTANCE", "GROUP_MEMBERSHIP", "STRUCTURED_PROPERTY"],
-];
-
-/** A criterion on an unknown field would never match, without an error. */
-function withKnownCriteria(value: JsonObject): JsonObject {
-  const resources = jsonObject(value.resources) ? value.resources : {};
-  for (const name of ["filter", "privilegeConstraints"]) {
-    // Safe lookup: the loop is over a closed list.
-    const filter = resources[name];
-    for (const { field } of members(jsonObject(filter) ? filter.criteria : [])) {
-      if (policyFields.includes(String(field).toUpperCase())) continue;
-      const shown = String(field).slice(0, 120);
-      throw new CatalogError("invalid", `a criterion of the policy's ${name} is on "${shown}"`, {
-        hint: `Use ${policyFields.slice(2).join(", ")}`,
-      });
     }
   }
   return value;
