@@ -1,5 +1,9 @@
 /** Values of aspects that the types of DataHub's schema lack: they make no other value fail. */
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { entityStream } from "../../src/core/stream.ts";
+import { encodeChange } from "../../src/log/codecs/record-codec.ts";
+import { openSqliteChangeLog } from "../../src/log/sqlite/sqlite-change-log.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
 import { ask } from "./graphql-client.ts";
 
@@ -29,9 +33,26 @@ test("symbols of the model are values of the schema", async () => {
 
 test("a required enum is UNKNOWN for a text that it lacks", async () => {
   const urn = "urn:li:dataHubPolicy:odd";
-  await service.client.upsert(urn, "dataHubPolicyInfo", {
-    ...{ displayName: "odd", description: "", type: "NETWORK", state: "PAUSED" },
-    ...{ privileges: [], actors: { resourceOwners: false } },
+  const system = { lastObserved: 1, runId: "before", version: "1" };
+  const written = (aspect: string, value: object): Uint8Array =>
+    encodeChange({
+      ...{ urn, entityType: "dataHubPolicy", aspect, changeType: "UPSERT", system },
+      value: JSON.stringify(value),
+      created: { time: 1, actor: "urn:li:corpuser:ada" },
+    });
+  // An older release accepted any text.
+  await service.restart(async () => {
+    const log = await openSqliteChangeLog({ file: join(service.directory, "log.sqlite") });
+    const policy = {
+      ...{ displayName: "odd", description: "", type: "NETWORK", state: "PAUSED" },
+      ...{ privileges: [], actors: { resourceOwners: false }, editable: true },
+    };
+    const records = [
+      written("dataHubPolicyKey", { id: "odd" }),
+      written("dataHubPolicyInfo", policy),
+    ];
+    await log.append([{ stream: entityStream(urn), expected: "any", records }]);
+    await log.close();
   });
   expect(await read(urn, "... on DataHubPolicy { policyType state name }")).toEqual({
     ...{ policyType: "UNKNOWN", state: "UNKNOWN", name: "odd" },
