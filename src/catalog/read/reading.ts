@@ -33,6 +33,7 @@ import { openPast, type PastTools } from "./as-of.ts";
 import { createFinds } from "./find-entities.ts";
 import { createReads, type Envelopes } from "./read-entities.ts";
 import { createTimeseriesReads } from "./read-timeseries.ts";
+import { isSoftDeleted } from "./soft-deleted.ts";
 import { unknownAspect } from "./unknown-aspect.ts";
 import { createUsage } from "./usage.ts";
 
@@ -109,8 +110,7 @@ function createEntityReading(
     return inTimeSlices(found, (state, i) => {
       const key = known[i]?.entity.keyAspect ?? "";
       if (currentAspect(state, key) === undefined) return false;
-      const status = currentAspect(state, "status")?.value;
-      return includeSoftDelete || status === undefined || JSON.parse(status).removed !== true;
+      return includeSoftDelete || !isSoftDeleted(state);
     });
   }
 

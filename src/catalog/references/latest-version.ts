@@ -9,6 +9,7 @@ import { entityTypeOf, withNamespace } from "../../core/urn.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import type { GraphReader } from "../../views/graph/graph.ts";
 import type { Proposal } from "../catalog.ts";
+import { isSoftDeleted } from "../read/soft-deleted.ts";
 import type { EntityCache } from "../write/entity-cache.ts";
 
 export const VERSION = "versionProperties";
@@ -177,11 +178,6 @@ interface Member {
 
 const visibleOf = ({ version, isSoftDeleted }: Member): readonly SetVersion[] =>
   isSoftDeleted ? [] : [version];
-
-function isSoftDeleted(state: EntityState): boolean {
-  const text = currentAspect(state, "status")?.value;
-  return text !== undefined && (JSON.parse(text) as JsonObject).removed === true;
-}
 
 /** The greatest sort id; of equal ones the first. */
 const latestOf = (versions: readonly SetVersion[]): SetVersion | undefined =>

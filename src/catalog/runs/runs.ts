@@ -12,6 +12,7 @@ import type { AspectReader } from "../../views/aspects/aspect-table.ts";
 import type { AccessContext } from "../access/access-filter.ts";
 import { isVisibleChange } from "../access/restricted-ports.ts";
 import type { Catalog, Envelope, RunRow } from "../catalog.ts";
+import { isSoftDeleted } from "../read/soft-deleted.ts";
 import type { EntityCache } from "../write/entity-cache.ts";
 import { createDeletedRows } from "../write/entity-lifetimes.ts";
 import { type Run, type RunLedger, recordsOfRun } from "./run-ledger.ts";
@@ -208,9 +209,7 @@ function exists(
   soft: boolean,
 ): boolean {
   if (state === undefined || currentAspect(state, keyAspect ?? "") === undefined) return false;
-  if (soft) return true;
-  const status = currentAspect(state, "status")?.value;
-  return status === undefined || JSON.parse(status).removed !== true;
+  return soft || !isSoftDeleted(state);
 }
 
 function checkPage(page: Readonly<Record<string, number>>): void {

@@ -5,6 +5,7 @@
 
 import { currentAspect, type EntityState } from "../../core/entity-state.ts";
 import type { AspectReader } from "../../views/aspects/aspect-table.ts";
+import { isSoftDeleted } from "../read/soft-deleted.ts";
 import type { EntityCache } from "../write/entity-cache.ts";
 
 const TYPE = "lifecycleStageType";
@@ -66,8 +67,7 @@ interface Info {
 
 function hidingOf(state: EntityState): readonly Stage[] {
   const text = currentAspect(state, "lifecycleStageTypeInfo")?.value;
-  const status = currentAspect(state, "status")?.value;
-  if (text === undefined || (status && JSON.parse(status).removed === true)) return [];
+  if (text === undefined || isSoftDeleted(state)) return [];
   const { settings, entityTypes }: Info = JSON.parse(text);
   return settings.hideInSearch === true ? [{ urn: state.urn, entityTypes }] : [];
 }

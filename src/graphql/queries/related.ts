@@ -1,6 +1,7 @@
 /** Lists of entities that have a relationship to an entity. */
 
 import type { Viewer } from "../context.ts";
+import type { LoadedEntity } from "../entity-loader.ts";
 import type { Maybe } from "../maybe.ts";
 import { type EntitySource, entityOf } from "./entity-source.ts";
 
@@ -71,6 +72,10 @@ export async function relatedEntities(
   return related.filter((one) => one.__typename === typename);
 }
 
+/** True for an entity that exists and is not soft-deleted. */
+export const isVisible = ({ exists, aspect }: LoadedEntity): boolean =>
+  exists && aspect("status")?.removed !== true;
+
 /** The related entities that exist and are not soft-deleted. */
 export async function existingRelated(
   urn: string,
@@ -79,7 +84,5 @@ export async function existingRelated(
 ): Promise<readonly string[]> {
   const urns = await relatedUrns({ urn, relationship, includeSoftDeleted: true }, viewer);
   const loaded = await Promise.all(urns.map((one) => viewer.loader.load(one)));
-  return loaded
-    .filter(({ exists, aspect }) => exists && aspect("status")?.removed !== true)
-    .map((one) => one.urn);
+  return loaded.filter(isVisible).map((one) => one.urn);
 }

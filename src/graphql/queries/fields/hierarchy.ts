@@ -6,6 +6,7 @@ import { memberAt, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import type { EntitySource } from "../entity-source.ts";
 import type { PageInput } from "../pages.ts";
+import { isVisible } from "../related.ts";
 
 const ancestorsMax = 50;
 const metricsMax = 20;
@@ -95,7 +96,7 @@ async function lineage({ urn }: EntitySource, { input }: InputArgs<LineageInput>
     ? undefined
     : await Promise.all(page.map(({ entity }) => loader.load(entity)));
   // A neighbour may have a urn that no entity can have: it does not exist.
-  const relationships = page.filter((_, i) => loaded === undefined || isShown(loaded[i]));
+  const relationships = page.filter((_, i) => loaded?.[i] === undefined || isVisible(loaded[i]));
   return {
     start,
     count: relationships.length,
@@ -107,9 +108,6 @@ async function lineage({ urn }: EntitySource, { input }: InputArgs<LineageInput>
     })),
   };
 }
-
-const isShown = (entity: LoadedEntity | undefined): boolean =>
-  entity?.exists === true && entity.aspect("status")?.removed !== true;
 
 const parentContainers = ancestors("containers", "container/container");
 
