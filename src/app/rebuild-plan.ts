@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import { type ChangeLog, countRecords } from "../log/change-log.ts";
 import type { RebuildingParts } from "../projector/rebuild/rebuilding.ts";
-import { startStagingWorkers } from "../projector/rebuild/staging-worker.ts";
+import { startStagingWorker } from "../projector/rebuild/staging-worker.ts";
 import { verifyStaging } from "../projector/verify/verify-staging.ts";
 import {
   foldedViews,
@@ -24,8 +24,8 @@ export function rebuildingParts(
   const verifier = { ...verifyModule, config: stores };
   return {
     isShared: (view) => sharedView(config, view as ViewName),
-    workerGroups: async (views) => buildLanes(config, views, await countRecords(log)),
-    startWorkers: (groups, options) => startStagingWorkers({ stores, groups, ...options }),
+    workerGroups: async (views) => workerGroups(config, views, await countRecords(log)),
+    startWorker: (views, options) => startStagingWorker({ stores, views, ...options }),
     verify: (staged, signal) => verifyStaging(verifier, staged, signal),
     storeResults(results) {
       const state = openVerifiedState(stores);
@@ -47,7 +47,7 @@ export function rebuildRounds(
   const views = viewNames.filter((name) => names.includes(name));
   const shared = (name: ViewName) => sharedView(config, name);
   const first = views.filter((name) => !foldedViews.has(name));
-  // Embedded views share one round: one pass over the log builds and one verifies them.
+  // Embedded views share one round, so that threads build and verify them at the same time.
   const rounds = !viewNames.some(shared)
     ? [views]
     : [
@@ -65,7 +65,7 @@ const worthThread = 10_000;
  * Groups of views with one thread each. With enough records, the graph has a thread of its own: it is
  * built from the log alone, search from the aspect and timeseries views.
  */
-function buildLanes(
+function workerGroups(
   config: Pick<StoreLocations, ViewName>,
   names: readonly string[],
   records: number,

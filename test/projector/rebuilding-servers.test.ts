@@ -13,7 +13,7 @@ import { entityStream, timeseriesStream } from "../../src/core/stream.ts";
 import { encodeChange } from "../../src/log/codecs/record-codec.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 import { createRebuilding } from "../../src/projector/rebuild/rebuilding.ts";
-import { startStagingWorkers } from "../../src/projector/rebuild/staging-worker.ts";
+import { startStagingWorker } from "../../src/projector/rebuild/staging-worker.ts";
 import type { Staged } from "../../src/projector/sink.ts";
 import { verifyStaging } from "../../src/projector/verify/verify-staging.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
@@ -105,13 +105,8 @@ describe.skipIf(urls.length < names.length)("views in servers", () => {
       },
       isShared: () => true,
       workerGroups: async (asked) => [asked],
-      startWorkers: (lanes, callbacks) =>
-        startStagingWorkers({
-          stores: { ...settings, loses },
-          module,
-          groups: lanes,
-          ...callbacks,
-        }),
+      startWorker: (group, options) =>
+        startStagingWorker({ stores: { ...settings, loses }, module, views: group, ...options }),
       async verify(generations, stop) {
         staged = generations.staged ?? {};
         await meanwhile?.();

@@ -12,7 +12,7 @@ import { readConfig } from "../../src/config/config.ts";
 import { position } from "../../src/core/position.ts";
 import { loadModel } from "../../src/model/load-model.ts";
 import { createRebuilding } from "../../src/projector/rebuild/rebuilding.ts";
-import { startStagingWorkers } from "../../src/projector/rebuild/staging-worker.ts";
+import { startStagingWorker } from "../../src/projector/rebuild/staging-worker.ts";
 import { verifyStaging } from "../../src/projector/verify/verify-staging.ts";
 import { stagingPath } from "../../src/storage/sqlite/generations.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
@@ -51,8 +51,8 @@ describe("staging generations", () => {
         const others = views.filter((view) => view !== "graph");
         return others.length === 3 ? [others, ["graph"]] : [views];
       },
-      startWorkers: (lanes, callbacks) =>
-        startStagingWorkers({ stores: { ...stores, loses }, module, groups: lanes, ...callbacks }),
+      startWorker: (group, options) =>
+        startStagingWorker({ stores: { ...stores, loses }, module, views: group, ...options }),
       verify: (generations, signal) =>
         verifyStaging({ ...verifyModule, config: stores }, generations, signal),
       storeResults: () => {},

@@ -2,8 +2,8 @@
  * Rebuilds views while the service runs: threads build staging generations, which are swapped for
  * the live ones near the head of the log.
  *
- *   1. the staging generations are built, closed and compared with the log (verify/verify-staging.ts);
- *      their readers are opened and warmed
+ *   1. the staging generations are built, closed and compared with the log (verify/verify-staging.ts),
+ *      each group of views in threads of its own; their readers are opened and warmed
  *   2. the projector pauses the views and brings the staging generations to the same position
  *      (swap-generations.ts)
  *   3. readers and projector switch to the staging generations
@@ -24,7 +24,7 @@ import type { Staged } from "../sink.ts";
 import type { GenerationSwap } from "../thread/progress.ts";
 import type { Verified } from "../verify/verified-state.ts";
 import type { BuildProgress, RebuildProgress } from "./staging.ts";
-import type { StagingWorker, startStagingWorkers } from "./staging-worker.ts";
+import type { StagingWorker, startStagingWorker } from "./staging-worker.ts";
 
 /** Maximum pause of views for pending reads; longer reads continue on the old generation. */
 const PENDING_READS_MS_MAX = 500;
@@ -35,9 +35,9 @@ export interface RebuildingParts {
   isShared(view: string): boolean;
   /** Groups of views, one per thread; the first group takes longest. */
   workerGroups(views: readonly string[]): Promise<readonly (readonly string[])[]>;
-  startWorkers(
-    groups: readonly (readonly string[])[],
-    options: Pick<Parameters<typeof startStagingWorkers>[0], "onProgress" | "compare">,
+  startWorker(
+    views: readonly string[],
+    options: Pick<Parameters<typeof startStagingWorker>[0], "threads" | "onProgress" | "compare">,
   ): StagingWorker;
   /**
    * Compares staging generations with the log (verifyStaging). Rejects if they differ, before any
@@ -85,54 +85,105 @@ export interface Rebuilding {
   progress(): Readonly<Record<string, RebuildProgress>>;
 }
 
+/** A group of views in files that equal the log. */
+interface BuiltGroup {
+  readonly parked: readonly Parked[];
+  readonly results: readonly Verified[];
+}
+
 export function createRebuilding(parts: RebuildingParts): Rebuilding {
   const { generationSwap, readers, removeStaging } = parts;
   let current:
     | { readonly views: readonly string[]; readonly progress: Record<string, RebuildProgress> }
     | undefined;
 
-  async function buildAndSwap(
+  type Options = Parameters<Rebuilding["rebuild"]>[1];
+
+  function recordProgress(progress: BuildProgress): void {
+    const { position, head, recordsPerSecond } = progress;
+    for (const view of progress.views) {
+      if (current !== undefined) current.progress[view] = { position, head, recordsPerSecond };
+    }
+  }
+
+  async function rebuildInServer(
     views: readonly string[],
-    { signal, onProgress, onSwap }: Parameters<Rebuilding["rebuild"]>[1],
+    { signal, onProgress, onSwap }: Options,
   ): Promise<void> {
-    const byView = current?.progress ?? {};
-    const shared = views.some(parts.isShared);
-    const groups = shared ? [views] : await parts.workerGroups(views);
     let results: readonly Verified[] = [];
-    const workers = parts.startWorkers(groups, {
+    const worker = parts.startWorker(views, {
+      threads: 1,
       onProgress(progress) {
-        const { position, head, recordsPerSecond } = progress;
-        for (const view of progress.views) byView[view] = { position, head, recordsPerSecond };
-        if (!progress.otherViews) onProgress(progress);
+        recordProgress(progress);
+        onProgress(progress);
       },
       async compare(found) {
         results = await parts.verify({ ...found, views: Object.keys(found.staged) }, signal);
       },
     });
     try {
-      if (shared) {
-        await orAborted(workers.near, signal);
-        onSwap();
-        await swapInServer(views, workers);
-        parts.storeResults(results);
-        return;
-      }
-      await orAborted(workers.near, signal);
-      const parked = await orAborted(workers.finish(START), signal);
-      results = await parts.verify({ views, parked }, signal);
-      const next = await readers.prepare(views);
-      try {
-        signal.throwIfAborted();
-        onSwap();
-        await swapFiles(views, parked, next);
-        parts.storeResults(results);
-      } finally {
-        await next.close();
-      }
+      await orAborted(worker.near, signal);
+      onSwap();
+      await swapInServer(views, worker);
+      parts.storeResults(results);
     } finally {
-      await workers.end();
-      removeStaging(views);
+      await worker.end();
     }
+  }
+
+  async function rebuildFiles(views: readonly string[], options: Options): Promise<void> {
+    const built = await buildGroups(await parts.workerGroups(views), options);
+    const next = await readers.prepare(views);
+    try {
+      options.signal.throwIfAborted();
+      options.onSwap();
+      const parked = built.flatMap((group) => group.parked);
+      await swapFiles(views, parked, next);
+      parts.storeResults(built.flatMap((group) => group.results));
+    } finally {
+      await next.close();
+    }
+  }
+
+  /** Builds the groups concurrently. If one fails, stops the others. */
+  async function buildGroups(
+    groups: readonly (readonly string[])[],
+    { signal, onProgress }: Options,
+  ): Promise<readonly BuiltGroup[]> {
+    const failure = new AbortController();
+    const building = groups.map((views, n) =>
+      buildGroup(views, {
+        threads: groups.length,
+        signal: AbortSignal.any([signal, failure.signal]),
+        onProgress(progress) {
+          recordProgress(progress);
+          if (n === 0) onProgress(progress);
+        },
+      }),
+    );
+    try {
+      return await Promise.all(building);
+    } catch (error) {
+      failure.abort(error);
+      throw error;
+    } finally {
+      await Promise.allSettled(building);
+    }
+  }
+
+  async function buildGroup(
+    views: readonly string[],
+    { signal, ...options }: Pick<Options, "signal" | "onProgress"> & { readonly threads: number },
+  ): Promise<BuiltGroup> {
+    const worker = parts.startWorker(views, { ...options, compare: async () => {} });
+    let parked: readonly Parked[];
+    try {
+      await orAborted(worker.near, signal);
+      parked = await orAborted(worker.finish(START), signal);
+    } finally {
+      await worker.end();
+    }
+    return { parked, results: await parts.verify({ views, parked }, signal) };
   }
 
   async function swapFiles(
@@ -150,10 +201,10 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
     }
   }
 
-  async function swapInServer(views: readonly string[], workers: StagingWorker): Promise<void> {
+  async function swapInServer(views: readonly string[], worker: StagingWorker): Promise<void> {
     const upTo = await generationSwap.pause(views);
     try {
-      await generationSwap.prepare(views, await workers.finish(upTo));
+      await generationSwap.prepare(views, await worker.finish(upTo));
       await generationSwap.resume(views, true);
     } catch (error) {
       // The pause may be over.
@@ -172,9 +223,11 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
       current = { views, progress: {} };
       try {
         removeStaging(views);
-        await buildAndSwap(views, options);
+        if (views.some(parts.isShared)) await rebuildInServer(views, options);
+        else await rebuildFiles(views, options);
       } finally {
         current = undefined;
+        removeStaging(views);
       }
     },
     progress: () => ({ ...current?.progress }),

@@ -18,7 +18,7 @@ export interface StagingWorker {
 const END_MS_MAX = 10_000;
 
 /** The promises reject with the thread's error if it ends early. */
-function startStagingWorker(options: {
+export function startStagingWorker(options: {
   readonly stores: unknown;
   readonly module?: URL | undefined;
   readonly views: readonly string[];
@@ -62,36 +62,6 @@ function startStagingWorker(options: {
       const timer = setTimeout(() => void worker.terminate(), END_MS_MAX);
       await exited;
       clearTimeout(timer);
-    },
-  };
-}
-
-/**
- * Starts one worker per group of views and combines them. The job shows the progress of the first
- * group, whose views take longest.
- */
-export function startStagingWorkers({
-  groups,
-  onProgress,
-  ...options
-}: Omit<Parameters<typeof startStagingWorker>[0], "views" | "threads"> & {
-  readonly groups: readonly (readonly string[])[];
-}): StagingWorker {
-  const all = groups.map((views, n) =>
-    startStagingWorker({
-      ...{ ...options, views, threads: groups.length },
-      onProgress: (progress) => onProgress(n === 0 ? progress : { ...progress, otherViews: true }),
-    }),
-  );
-  const near = Promise.all(all.map((one) => one.near)).then(() => {});
-  near.catch(() => {});
-  return {
-    near,
-    async finish(upTo) {
-      return (await Promise.all(all.map((one) => one.finish(upTo)))).flat();
-    },
-    async end() {
-      await Promise.all(all.map((one) => one.end()));
     },
   };
 }

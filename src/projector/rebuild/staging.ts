@@ -84,8 +84,6 @@ export interface BuildProgress extends RebuildProgress {
   readonly recordsBefore: number;
   /** Number of passes over the log that follow. */
   readonly passesLeft: number;
-  /** True for progress of another worker than the first; it counts only in the progress by view. */
-  readonly otherViews?: boolean | undefined;
 }
 
 /**
