@@ -132,13 +132,7 @@ export function createIndexWriter(db: DatabaseSync, bulk: boolean) {
       nextTurn.run();
       insertTombstone.run(id, urn);
     },
-    /** Ids of all versions of an entity's document in the segments. */
-    versionsOf(urn: string): readonly number[] {
-      return reader.segments().flatMap((segment) => {
-        const doc = segment.urns.find(urn);
-        return doc < 0 ? [] : [segment.idOf(doc)];
-      });
-    },
+    versionsOf: reader.versionsOf,
     release: reader.release,
     flush,
     /** Starts a merge of large segments, or stores its result. False without segments to merge. */

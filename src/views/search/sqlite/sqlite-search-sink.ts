@@ -75,6 +75,9 @@ function createWriter(db: Database, index: IndexWriter) {
   const insert = db.prepare("INSERT INTO document (hash, urn, json) VALUES (?, ?, ?)");
   const remove = db.prepare("DELETE FROM document WHERE id = ?");
 
+  /** Entities of the open transaction of restores. */
+  let restored: string[] = [];
+
   /** Replaces the document of an entity; without `json`, removes it. */
   function store(urn: string, json?: string): void {
     const hash = crc32(urn);
@@ -103,17 +106,24 @@ function createWriter(db: Database, index: IndexWriter) {
       apply(writes.filter(({ position }) => position > checkpoint));
       index.flush();
     },
-    /** First removes the entity's document and all of its versions in the segments. */
     async restore(
       given: string,
       writes: Iterable<SearchWrite> | AsyncIterable<SearchWrite>,
     ): Promise<void> {
       const urn = given.toWellFormed();
       store(urn);
-      for (const id of index.versionsOf(urn)) index.addTombstone(id, urn);
       apply(await Array.fromAsync(writes));
+      restored.push(urn);
     },
-    endRestores: () => index.flush(),
-    clearCache: index.release,
+    /** Removes all versions in the segments, which may lack a document. */
+    endRestores(): void {
+      for (const [id, version] of index.versionsOf(restored)) index.addTombstone(id, version);
+      restored = [];
+      index.flush();
+    },
+    clearCache(): void {
+      restored = [];
+      index.release();
+    },
   };
 }

@@ -116,13 +116,17 @@ export function createSegmentReader(
     return { load: part, read: part };
   }
 
-  /** Opens a segment and applies its tombstones. */
-  function open(row: SegmentRow): Segment {
+  /** Opens a segment without its tombstones. */
+  function openAll(row: SegmentRow): Segment {
     const [text, sum] = selectDirectory.get(row.id) ?? ["", undefined];
     if (sumOfSegment(row, text) !== sum) {
       throw damaged(`the checksum of segment ${row.id} does not match`);
     }
-    const segment = new Segment(row, JSON.parse(text) as SegmentDirectory, bytesOfSegment(row));
+    return new Segment(row, JSON.parse(text) as SegmentDirectory, bytesOfSegment(row));
+  }
+
+  function open(row: SegmentRow): Segment {
+    const segment = openAll(row);
     for (const [id, urn] of selectDeleted.all(row.first, row.last)) segment.delete(id, urn);
     return segment;
   }
@@ -144,6 +148,16 @@ export function createSegmentReader(
       parts?.retain(rows);
       cached = { turn: now, segments };
       return segments;
+    },
+    /** Ids of all versions of the entities' documents in the segments, deleted or not. */
+    *versionsOf(urns: readonly string[]): Iterable<readonly [id: number, urn: string]> {
+      for (const row of selectRows.all()) {
+        const segment = openAll(row);
+        for (const urn of urns) {
+          const doc = segment.urns.find(urn);
+          if (doc >= 0) yield [segment.idOf(doc), urn];
+        }
+      }
     },
     read,
     /** Empties the cache. Required after a rollback, because its ids are assigned again. */
