@@ -1,8 +1,8 @@
 /**
- * Messages to and from the writer thread. They are flat, because cloning many small objects between
+ * Arguments and results of the writer thread's methods. They are flat, because cloning many small objects between
  * threads costs more than the append itself; the records are in one transferred buffer.
  */
-import type { Append, LogRecord, Scavenged } from "../../change-log.ts";
+import type { Append, LogRecord } from "../../change-log.ts";
 import { rowBytes, writeRow } from "../row.ts";
 
 /** Calls in order. Members of `appends` have one entry per append. */
@@ -41,15 +41,6 @@ export interface BatchReply {
   readonly rejected: readonly RejectedCall[];
 }
 
-/** The whole batch failed: nothing of it is in the log. */
-export interface BatchFailure {
-  readonly failure: string;
-  /** True if a part of the batch may still be in the file. */
-  readonly mayBeKept: boolean;
-  /** Hint for a failure that is not a disk error. */
-  readonly hint?: string | undefined;
-}
-
 /** New data for existing records, in the order of the log (scavenger.ts). */
 export interface ScavengeStep {
   readonly position: readonly number[];
@@ -58,18 +49,6 @@ export interface ScavengeStep {
   readonly bytes: readonly number[];
   readonly data: Uint8Array;
 }
-
-export interface ScavengeReply {
-  readonly scavenged: Scavenged;
-}
-
-export type FromWriter =
-  | BatchReply
-  | ScavengeReply
-  | BatchFailure
-  | { readonly opened: true }
-  | { readonly closed: true };
-export type ToWriter = Batch | ScavengeStep | { readonly close: true };
 
 export const rowsBytes = (appends: readonly Append[]): number => {
   let bytes = 0;

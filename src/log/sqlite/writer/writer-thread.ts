@@ -1,21 +1,24 @@
 /**
- * The thread that owns the log's write connection. It reports when the file is open, takes one batch
- * or one step of scavenging at a time, responds when it is on disk, then runs checkpoints. On a close
- * message it closes the file, confirms and ends.
+ * The thread that owns the log's write connection (writer-client.ts). It notifies the client when the
+ * file is open. It writes one batch or one step of scavenging at a time, replies when it is on disk,
+ * then runs checkpoints.
  */
 import { BroadcastChannel, parentPort, workerData } from "node:worker_threads";
 import { assert, CatalogError, messageOf } from "../../../core/errors.ts";
+import { connect } from "../../../core/thread-calls.ts";
 import { collectGarbage, GARBAGE_BYTES } from "../../../lib/collect-garbage.ts";
 import { closeWriter } from "../../../storage/sqlite/close-writer.ts";
+import type { Scavenged } from "../../change-log.ts";
 import { watchIdentity } from "../file-identity.ts";
 import { createIndexState } from "../indexes/index-state.ts";
 import { wakeChannelName } from "../notify.ts";
 import { openForWriting } from "../schema.ts";
-import type { FromWriter, ToWriter } from "./batch.ts";
+import type { Batch, BatchReply, ScavengeStep } from "./batch.ts";
 import { createBatchWriter, MayBeKept } from "./batch-writer.ts";
 import { createCheckpointer } from "./checkpoint.ts";
 import { createScavenger } from "./scavenger.ts";
 import { createTailCut } from "./truncate-wal.ts";
+import { MAY_BE_WRITTEN, NOT_WRITTEN, unscavenged, unwritten } from "./writer-errors.ts";
 
 assert(parentPort !== null, "the writer is a thread");
 const port = parentPort;
@@ -37,33 +40,61 @@ const readers = new BroadcastChannel(wakeChannelName(file));
 // The garbage of the start.
 collectGarbage();
 
-const post = (message: FromWriter): void => port.postMessage(message);
+/** Bytes of the last batch. */
+let bytesWritten = 0;
 
-port.on("message", (message: ToWriter) => {
-  if ("close" in message) {
-    readers.close();
-    closeWriter(database, file);
-    post({ closed: true });
-    port.close();
-    return;
-  }
-  try {
-    const replacement = replaced();
-    if (replacement !== undefined) throw replacement;
-    if ("calls" in message) {
-      post(writeBatch(message));
-      if (message.data.length > GARBAGE_BYTES) collectGarbage();
-      readers.postMessage(null);
-    } else post({ scavenged: scavenge(message) });
-  } catch (error) {
-    const hint = error instanceof CatalogError ? error.hint : undefined;
-    post({ failure: messageOf(error), mayBeKept: error instanceof MayBeKept, hint });
-  }
+/** Called after the reply is sent. */
+function finish(): void {
+  if (bytesWritten > GARBAGE_BYTES) collectGarbage();
+  bytesWritten = 0;
   try {
     checkpoint();
   } catch {
     // The records are durable in the write-ahead log; the next batch reports a lasting error.
   }
-});
+}
 
-post({ opened: true });
+const methods = {
+  append(batch: Batch): BatchReply {
+    // Microtasks run between the reply and the next call.
+    queueMicrotask(finish);
+    try {
+      requireSameFile();
+      const reply = writeBatch(batch);
+      bytesWritten = batch.data.length;
+      readers.postMessage(null);
+      return reply;
+    } catch (error) {
+      throw unwritten(file, messageOf(error), hintOf(error));
+    }
+  },
+  scavenge(step: ScavengeStep): Scavenged {
+    queueMicrotask(finish);
+    try {
+      requireSameFile();
+      return scavenge(step);
+    } catch (error) {
+      throw unscavenged(file, messageOf(error));
+    }
+  },
+  close(): void {
+    readers.close();
+    closeWriter(database, file);
+    setImmediate(() => port.close());
+  },
+};
+
+function requireSameFile(): void {
+  const replacement = replaced();
+  if (replacement !== undefined) throw replacement;
+}
+
+function hintOf(error: unknown): string {
+  if (error instanceof MayBeKept) return MAY_BE_WRITTEN;
+  return (error instanceof CatalogError ? error.hint : undefined) ?? NOT_WRITTEN;
+}
+
+export type WriterMethods = typeof methods;
+export type WriterOwner = { readonly opened: () => void };
+
+connect<WriterOwner>(port, methods).notify("opened", undefined);
