@@ -57,7 +57,7 @@ export function versionChanges(changes: ReadonlyMap<string, VersionChange>): Ver
 }
 
 /** A version set after changes. */
-export interface ChangedSet {
+interface ChangedSet {
   /** Urn of the latest version; undefined: the set has no version left. */
   readonly latest: string | undefined;
   /** Proposals that store it, without the flags of versions that the changes write. */

@@ -19,7 +19,7 @@ const FETCHED_SCHEMES: readonly string[] = ["http:", "https:", "ftp:", "mailto:"
 /** A picture may be an asset of the web app: `assets/platforms/default_avatar.png`. */
 const ASSET = /^\/?assets\//;
 
-export type LinkKind = "page" | "fetched" | "picture";
+type LinkKind = "page" | "fetched" | "picture";
 
 /** A field of an aspect with a link; `*` stands for each item of an array and each member of a map. */
 export interface LinkPath {

@@ -200,14 +200,6 @@ export const relationship: Schema = complete(
   "An edge, seen from one of its ends.",
 );
 
-/** Several records by the requested names. */
-export const batchOf = (one: Schema): Schema =>
-  complete({
-    results: { type: "object", additionalProperties: one },
-    statuses: { type: "object" },
-    errors: { type: "object" },
-  });
-
 /** The edges that lineage follows. */
 export const lineageTimes = {
   startTimeMillis: integer(

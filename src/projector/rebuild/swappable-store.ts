@@ -8,7 +8,7 @@ interface Store {
   close(): Promise<void>;
 }
 
-export interface SwappableStore<S> {
+interface SwappableStore<S> {
   /** A proxy with the methods of the first store; forwards calls to the current one. */
   readonly store: S;
   /** Sends further calls to `next`; resolves when the pending ones are done. */

@@ -5,7 +5,7 @@ import { type Position, position } from "../../core/position.ts";
 import { openSqliteViewReader, withCatalogErrors } from "./sqlite-view.ts";
 import type { ViewSchema } from "./view-tables.ts";
 
-export interface SqliteReading {
+interface SqliteReading {
   readonly db: DatabaseSync;
   /** Runs a query of one statement. Rejects `unavailable` after `close`. */
   readOne<T>(query: () => T): Promise<T>;

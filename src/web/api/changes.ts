@@ -14,7 +14,7 @@ export interface Change {
   readonly created?: { readonly time: number; readonly actor: string };
 }
 
-export interface ChangesPage {
+interface ChangesPage {
   readonly changes: readonly Change[];
   readonly position: number;
   readonly end: boolean;

@@ -10,7 +10,7 @@ export interface LineageEdge {
   readonly target: string;
 }
 
-export interface LineageNode {
+interface LineageNode {
   readonly urn: string;
   readonly degree: number;
 }
@@ -23,7 +23,7 @@ export interface Lineage {
   readonly partial: boolean;
 }
 
-export interface LineageRequest {
+interface LineageRequest {
   readonly urn: string;
   readonly direction: LineageDirection;
   readonly hops: number;

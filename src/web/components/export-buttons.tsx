@@ -5,7 +5,7 @@ import { download } from "./download.ts";
 import { Icon } from "./icon.tsx";
 import { announce, announceError } from "./toasts.tsx";
 
-export interface ExportedList {
+interface ExportedList {
   /** The members of the JSON. */
   readonly items: readonly unknown[];
   readonly columns: readonly string[];

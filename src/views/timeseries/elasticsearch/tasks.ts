@@ -5,7 +5,7 @@
 import { type SearchServer, statusOf } from "../../../storage/elasticsearch/client.ts";
 import type { StoreTask } from "../timeseries-table.ts";
 
-export interface ServerTask extends StoreTask {
+interface ServerTask extends StoreTask {
   readonly deleted: number;
 }
 

@@ -18,7 +18,7 @@ export interface LogRequest {
   readonly since: string;
 }
 
-export interface OlderRecords {
+interface OlderRecords {
   /** Newest first. */
   readonly changes: readonly Change[];
   /** Earlier records are before this position. */

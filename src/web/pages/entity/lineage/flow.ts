@@ -28,7 +28,7 @@ export interface ShownColumns {
   readonly loading: boolean;
 }
 
-export interface NodeData extends Record<string, unknown> {
+interface NodeData extends Record<string, unknown> {
   readonly urn: string;
   readonly root: boolean;
   readonly found: boolean;

@@ -24,7 +24,7 @@ export interface Edge {
   readonly statements: readonly Statement[];
 }
 
-export interface EdgePage {
+interface EdgePage {
   readonly edges: readonly Edge[];
   /** Empty at the end. */
   readonly next: string;
