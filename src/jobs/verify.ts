@@ -57,8 +57,6 @@ export interface VerifyParts {
     asked: {
       readonly views: readonly string[];
       readonly since?: Position | undefined;
-      /** Of the thread; that of verify-thread.ts when absent. */
-      readonly niceness?: number | undefined;
     },
     options: {
       readonly onProgress: (done: number, total: number) => void;
@@ -84,8 +82,6 @@ export interface VerifyParts {
   };
 }
 
-/** Niceness of a verification in the background. */
-const NICENESS = 15;
 /** Entities restored between two batches of the projector. */
 const RESTORED_MAX = 50;
 
@@ -209,7 +205,7 @@ export function createVerifications(parts: VerifyParts) {
   async function verifyInBackground(signal: AbortSignal): Promise<void> {
     pending++;
     try {
-      const asked = { views: parts.views, niceness: NICENESS };
+      const asked = { views: parts.views };
       const { views } = await withSlot(() => parts.verify(asked, { onProgress: () => {}, signal }));
       loadResults();
       const differing = views.filter(({ count }) => count > 0);

@@ -8,6 +8,9 @@ import { setPriority } from "node:os";
  */
 export const VIEW_NICENESS = 5;
 
+/** Niceness of threads that build or verify views while the service runs. */
+export const BACKGROUND_NICENESS = 10;
+
 /**
  * Lowers the priority of this thread. `niceness`: from 0, normal, to 19, lowest. Works on Linux
  * only, the one system with thread ids; elsewhere the thread keeps the normal priority.

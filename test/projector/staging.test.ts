@@ -20,29 +20,14 @@ test("a build ends although writers never pause", async () => {
     return log.head();
   };
   const view = createRecordingView("graph");
-  const hastes = new Set<number>();
   await buildStaging({
     ...parts,
     log: { ...log, head },
     views: [view as unknown as View],
     onNear: log.head,
-    pause: async (_, haste) => void hastes.add(haste),
   });
   expect(view.at).toBe(await log.head());
   expect(view.closed).toBe("keep");
-  // The pauses were shortened.
-  expect([...hastes]).toEqual([1, 2, 4, 8, 16]);
-});
-
-test("a build that gets nearer to the head keeps its pauses", async () => {
-  const log = createArrayLog(10_000);
-  const view = createRecordingView("graph");
-  const hastes = new Set<number>();
-  await buildStaging({
-    ...{ ...parts, log, views: [view as unknown as View], onNear: log.head },
-    pause: async (_, haste) => void hastes.add(haste),
-  });
-  expect([...hastes]).toEqual([1]);
 });
 
 test("a build waits for a log that is briefly unavailable", async () => {

@@ -87,9 +87,6 @@ interface VerifyOptions extends StagingGenerations {
   readonly views: readonly ViewName[];
   /** Compares only entities with a record after it. */
   readonly since?: Position | undefined;
-
-  /** Called between batches with the milliseconds of work. */
-  readonly pause?: ((ms: number) => Promise<void>) | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -99,7 +96,7 @@ export async function verifyStoredViews(
   config: StoresConfig,
   options: VerifyOptions,
 ): Promise<VerificationResult> {
-  const { views: names, since, next, staged, pause, onProgress, signal } = options;
+  const { views: names, since, next, staged, onProgress, signal } = options;
   const closing: (() => unknown)[] = [];
   try {
     // All entities are compared: a log in a server is read forward in pages, not stream by stream.
@@ -120,7 +117,7 @@ export async function verifyStoredViews(
     const state = next ? undefined : openVerifiedState(config);
     closing.push(() => state?.close());
     const verifier = createVerifier({ log, decode: decodeRecord, views });
-    const around = { now: Date.now, pause, onProgress, signal };
+    const around = { now: Date.now, onProgress, signal };
     const result = await verifyViews(
       { log, views, verifier, catchesUp: next, ...around },
       { since },

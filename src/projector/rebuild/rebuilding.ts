@@ -37,7 +37,7 @@ export interface RebuildingParts {
   workerGroups(views: readonly string[]): Promise<readonly (readonly string[])[]>;
   startWorker(
     views: readonly string[],
-    options: Pick<Parameters<typeof startStagingWorker>[0], "threads" | "onProgress" | "compare">,
+    options: Pick<Parameters<typeof startStagingWorker>[0], "onProgress" | "compare">,
   ): StagingWorker;
   /**
    * Compares staging generations with the log (verifyStaging). Rejects if they differ, before any
@@ -112,7 +112,6 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
   ): Promise<void> {
     let results: readonly Verified[] = [];
     const worker = parts.startWorker(views, {
-      threads: 1,
       onProgress(progress) {
         recordProgress(progress);
         onProgress(progress);
@@ -153,7 +152,6 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
     const failure = new AbortController();
     const building = groups.map((views, n) =>
       buildGroup(views, {
-        threads: groups.length,
         signal: AbortSignal.any([signal, failure.signal]),
         onProgress(progress) {
           recordProgress(progress);
@@ -173,9 +171,9 @@ export function createRebuilding(parts: RebuildingParts): Rebuilding {
 
   async function buildGroup(
     views: readonly string[],
-    { signal, ...options }: Pick<Options, "signal" | "onProgress"> & { readonly threads: number },
+    { signal, onProgress }: Pick<Options, "signal" | "onProgress">,
   ): Promise<BuiltGroup> {
-    const worker = parts.startWorker(views, { ...options, compare: async () => {} });
+    const worker = parts.startWorker(views, { onProgress, compare: async () => {} });
     let parked: readonly Parked[];
     try {
       await orAborted(worker.near, signal);

@@ -15,8 +15,6 @@ export interface StagingTask {
   readonly module: string | undefined;
   readonly config: unknown;
   readonly views: readonly string[];
-  /** Number of threads that yield to the service during the build, including this one. */
-  readonly threads: number;
 }
 
 /** Exports of that module. */
@@ -54,12 +52,11 @@ export interface StagingOwner extends BackgroundOwner<BuildProgress> {
 /** The result: parked entities of the views, which are closed and ready for the swap, or live. */
 runInBackground<StagingTask, readonly Parked[], StagingOwner>(
   "rebuild",
-  async ({ module, config, views }, { owner, signal, stopped, pause, report }) => {
+  async ({ module, config, views }, { owner, signal, stopped, report }) => {
     const stores: StagingStores = await import(
       module ?? new URL("../../app/stores.ts", import.meta.url).href
     );
     const log = await stores.openLogReader(config);
-    let finishing = false;
     const folded = views.filter((view) => stores.foldedViews.has(view));
     const first = views.filter((view) => !stores.foldedViews.has(view));
     const onePass = folded.length === 0 || first.length === 0;
@@ -72,17 +69,9 @@ runInBackground<StagingTask, readonly Parked[], StagingOwner>(
         }),
         openFolded: onePass ? undefined : () => openFolded(stores, config, { first, folded }),
         onProgress: (progress) => report(progress, progress.position >= progress.head),
-        // A low priority does not limit the use of memory and disk.
-        pause: async (workedMs, speedup) => {
-          if (!finishing) await pause(workedMs / speedup);
-        },
         onStaged: (staged, parked) =>
           Promise.race([owner.call("compare", { staged, parked }), stopped]),
-        async onNear() {
-          const upTo = await Promise.race([owner.call("near", undefined), stopped]);
-          finishing = true;
-          return upTo;
-        },
+        onNear: () => Promise.race([owner.call("near", undefined), stopped]),
         onLive: (parked) => owner.notify("live", parked),
       });
     } finally {

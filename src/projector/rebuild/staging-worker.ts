@@ -22,13 +22,11 @@ export function startStagingWorker(options: {
   readonly stores: unknown;
   readonly module?: URL | undefined;
   readonly views: readonly string[];
-  /** Threads that build at the same time, this one included. */
-  readonly threads: number;
   readonly onProgress: (progress: BuildProgress) => void;
   /** Compares views in servers with the log; when it rejects, the rebuild fails. */
   readonly compare: (views: StagedViews) => Promise<void>;
 }): StagingWorker {
-  const { stores: config, module, views, threads, onProgress: progress, compare } = options;
+  const { stores: config, module, views, onProgress: progress, compare } = options;
   const near = Promise.withResolvers<void>();
   const upTo = Promise.withResolvers<Position>();
   const finished = Promise.withResolvers<readonly Parked[]>();
@@ -44,7 +42,7 @@ export function startStagingWorker(options: {
     } satisfies StagingOwner,
   );
   connection
-    .call("run", { module: module?.href, config, views, threads })
+    .call("run", { module: module?.href, config, views })
     .then(finished.resolve, (error) => {
       near.reject(error);
       finished.reject(error);

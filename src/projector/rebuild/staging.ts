@@ -29,7 +29,6 @@ import {
 } from "../parking/parking.ts";
 import { isConflict } from "../projector-errors.ts";
 import type { Staged, View } from "../sink.ts";
-import { workedMs } from "../thread/cpu-time.ts";
 
 export interface StagingParts {
   readonly log: Pick<ChangeLog, "readAll" | "head" | "countBetween">;
@@ -58,11 +57,6 @@ export interface StagingParts {
   /** Called when views that become live before they are closed (Sink.publish) are live. */
   readonly onLive?: ((parked: readonly Parked[]) => void) | undefined;
   readonly signal: AbortSignal;
-  /**
-   * Called after each batch with its milliseconds of work (thread/cpu-time.ts). Pauses, `speedup`
-   * times shorter than usual.
-   */
-  readonly pause?: ((ms: number, speedup: number) => Promise<void>) | undefined;
   /** Records of a batch; BATCH_MAX when absent. */
   readonly batchMax?: number | undefined;
 }
@@ -87,12 +81,10 @@ export interface BuildProgress extends RebuildProgress {
 }
 
 /**
- * Maximum lag in records that counts as near the head: a batch or two. While the lag does not halve
- * in a round, pauses become shorter. If it does not halve even with the shortest pauses, writers
- * append faster than views apply, and the current lag counts as near.
+ * Maximum lag in records that counts as near the head: a batch or two. If the lag does not halve in a
+ * round, writers append faster than views apply, and the current lag counts as near.
  */
 const NEAR_RECORDS = 5_000;
-const SPEEDUP_STEP = 16;
 /**
  * Rows with random keys dirty most index pages in every batch, so larger batches write fewer pages.
  */
@@ -114,19 +106,13 @@ export async function buildStaging(parts: StagingParts): Promise<readonly Parked
   const log = withRetries(parts.log, signal);
   let open = parts.views;
   let outcome: "keep" | "discard" = "discard";
-  let speedup = 1;
-  const pause = async (ms: number) => parts.pause?.(ms, speedup);
-  const buildParts = { ...parts, log, pause };
+  const buildParts = { ...parts, log };
   async function catchUp(building: Building): Promise<void> {
-    for (let [left, speedupMax] = [Infinity, speedup * SPEEDUP_STEP]; ; ) {
-      const before = left;
+    for (let [left, before] = [Infinity, Infinity]; left > NEAR_RECORDS; before = left) {
       await building.applyTo(await log.head());
       await building.maintain();
       left = recordsBetween(log, building.position(), await log.head());
-      if (left <= NEAR_RECORDS) return;
-      if (left < before / 2) continue;
-      if (speedup >= speedupMax) return;
-      speedup *= 2;
+      if (left >= before / 2) return;
     }
   }
   try {
@@ -171,17 +157,7 @@ interface Building extends Applier {
 
 /** Builds the views from START. */
 async function startBuild(
-  {
-    log,
-    decode,
-    parkingStore,
-    signal,
-    pause,
-    batchMax,
-    onProgress,
-  }: Omit<StagingParts, "pause"> & {
-    readonly pause: (ms: number) => Promise<void>;
-  },
+  { log, decode, parkingStore, signal, batchMax, onProgress }: StagingParts,
   views: readonly View[],
   passes: Pick<BuildProgress, "recordsBefore" | "passesLeft">,
 ): Promise<Building & CountingApplier & { withViews(views: readonly View[]): Building }> {
@@ -202,7 +178,7 @@ async function startBuild(
     const urns = new Set(listed.map(({ urn }) => urn));
     return [...listed, ...rejected.filter(({ urn }) => !urns.has(urn))];
   };
-  const parts = { log, decode, parkings, signal, pause, batchMax };
+  const parts = { log, decode, parkings, signal, batchMax };
   const applier = createApplier({
     ...{ ...parts, views, from: START },
     onProgress({ position, head, recordsPerSecond }) {
@@ -324,7 +300,6 @@ export function createApplier(
     /** By view. Without a parking, the first poison record of the view rejects the build. */
     readonly parkings: readonly (Parking | undefined)[];
     readonly from: Position;
-    readonly pause?: ((ms: number) => Promise<void>) | undefined;
   },
 ): CountingApplier {
   const { log, views, decode, onProgress, batchMax = BATCH_MAX, parkings, from, signal } = parts;
@@ -337,7 +312,6 @@ export function createApplier(
     async applyTo(head) {
       while (position < head) {
         signal?.throwIfAborted();
-        const before = workedMs();
         // Drops records after `head`, which the sources of folded views have not applied yet.
         const page = limitBatch(await log.readAll(position, { limit: batchMax }), head);
         if (page.length === 0) throw logTruncated(position, head);
@@ -353,7 +327,6 @@ export function createApplier(
         const seconds = (performance.now() - begun) / 1_000;
         // Reads and writes may all be synchronous: yield, so that the thread receives its messages.
         await yieldToEventLoop();
-        await parts.pause?.(workedMs() - before);
         const reached = position > head ? position : head;
         onProgress?.({ position, head: reached, recordsPerSecond: records / seconds });
       }

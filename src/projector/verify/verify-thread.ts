@@ -17,8 +17,6 @@ export interface VerifyTask extends VerifyOptions {
   /** URL of the module that verifies (VerifyModule). */
   readonly module: string;
   readonly config: unknown;
-  /** Default: that of all background threads. */
-  readonly niceness?: number | undefined;
 }
 
 /** The exports of the module. */
@@ -26,7 +24,6 @@ export interface VerifyModule {
   verifyStoredViews(
     config: unknown,
     options: VerifyOptions & {
-      readonly pause: (ms: number) => Promise<void>;
       readonly onProgress: (done: number, total: number) => void;
       readonly signal: AbortSignal;
     },
@@ -37,10 +34,10 @@ export type VerifyOwner = BackgroundOwner<{ readonly done: number; readonly tota
 
 runInBackground<VerifyTask, VerificationResult, VerifyOwner>(
   "verification",
-  async ({ module, config, ...options }, { signal, pause, report }) => {
+  async ({ module, config, ...options }, { signal, report }) => {
     const { verifyStoredViews } = (await import(module)) as VerifyModule;
     return verifyStoredViews(config, {
-      ...{ ...options, pause, signal },
+      ...{ ...options, signal },
       onProgress: (done, total) => report({ done, total }, false),
     });
   },
