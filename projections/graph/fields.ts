@@ -5,7 +5,7 @@
  *   upstreamLineage, dataJobInputOutput   each downstream of an entry   DownstreamOf   each upstream
  *   inputFields                           the entity's own field        DownstreamOf   the field it shows
  */
-import { type JsonObject, jsonObject } from "../../src/lib/json.ts";
+import { type JsonObject, objectOf, objectsIn, stringsIn } from "../../src/lib/json.ts";
 import type { EdgeList } from "./edges.ts";
 
 type AddFieldEdges = (urn: string, value: JsonObject, list: EdgeList) => void;
@@ -32,7 +32,7 @@ const viaQuery: Via = (_, { query }) => (typeof query === "string" ? query : und
 
 function addPairs(urn: string, value: JsonObject, list: EdgeList, viaOf: Via): void {
   let pairs = 0;
-  for (const entry of records(value.fineGrainedLineages)) {
+  for (const entry of objectsIn(value.fineGrainedLineages)) {
     const via = viaOf(urn, entry);
     const upstreams = texts(entry.upstreams);
     for (const source of texts(entry.downstreams)) {
@@ -46,8 +46,8 @@ function addPairs(urn: string, value: JsonObject, list: EdgeList, viaOf: Via): v
 }
 
 function addInputFields(urn: string, value: JsonObject, list: EdgeList): void {
-  for (const { schemaFieldUrn: destination, schemaField } of records(value.fields)) {
-    const fieldPath = jsonObject(schemaField) ? schemaField.fieldPath : undefined;
+  for (const { schemaFieldUrn: destination, schemaField } of objectsIn(value.fields)) {
+    const { fieldPath } = objectOf(schemaField);
     if (typeof destination !== "string" || typeof fieldPath !== "string") continue;
     list.add({ source: fieldUrn(urn, fieldPath), type: TYPE, destination, path: "/fields/*" });
   }
@@ -60,8 +60,4 @@ function fieldUrn(urn: string, fieldPath: string): string {
   return `urn:${namespace}:schemaField:(${urn},${id})`;
 }
 
-const records = (value: unknown): readonly JsonObject[] =>
-  Array.isArray(value) ? value.filter(jsonObject) : [];
-
-const texts = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter((text) => typeof text === "string" && text !== "") : [];
+const texts = (value: unknown): readonly string[] => stringsIn(value).filter((text) => text !== "");

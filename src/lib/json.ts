@@ -4,6 +4,17 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export const jsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** The object; an empty one for any other value. */
+export const objectOf = (value: unknown): JsonObject => (jsonObject(value) ? value : {});
+
+/** The objects of a list; empty for any other value. */
+export const objectsIn = (value: unknown): readonly JsonObject[] =>
+  Array.isArray(value) ? value.filter(jsonObject) : [];
+
+/** The strings of a list; empty for any other value. */
+export const stringsIn = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+
 /**
  * The value of a proposal, which is JSON text or the parsed value itself; undefined for invalid JSON,
  * which validation rejects later.

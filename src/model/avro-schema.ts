@@ -6,6 +6,7 @@
  * on the field ("Urn" or "java.class"). A union member's custom property "alias" is its JSON key.
  */
 import { CatalogError } from "../core/errors.ts";
+import { type JsonObject, jsonObject } from "../lib/json.ts";
 import type {
   Annotation,
   Field,
@@ -55,8 +56,6 @@ interface SchemaReading {
   readonly define: (defined: DefinedType) => void;
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
 const PRIMITIVES: ReadonlyMap<string, FieldType> = new Map(
   (["string", "int", "long", "float", "double", "boolean", "bytes"] satisfies PrimitiveName[]).map(
     (name) => [name, { kind: "primitive", name }],
@@ -77,7 +76,7 @@ export function broken(file: string, what: string, hint?: string): CatalogError 
 
 /** Reads the named type that a file holds, and those defined inside it. */
 export function readSchema(schema: unknown, reading: SchemaReading): void {
-  if (!isObject(schema) || !["record", "enum", "fixed"].includes(String(schema.type))) {
+  if (!jsonObject(schema) || !["record", "enum", "fixed"].includes(String(schema.type))) {
     throw broken(
       reading.file,
       `the schema is not a record, an enum or a fixed`,
@@ -87,7 +86,7 @@ export function readSchema(schema: unknown, reading: SchemaReading): void {
   readNamed(schema, "", reading);
 }
 
-function readNamed(schema: Json, enclosing: string, reading: SchemaReading): FieldType {
+function readNamed(schema: JsonObject, enclosing: string, reading: SchemaReading): FieldType {
   const { name: written, namespace } = splitName(schema, enclosing, reading);
   const name = reading.rename(written);
   reading.define({
@@ -100,7 +99,7 @@ function readNamed(schema: Json, enclosing: string, reading: SchemaReading): Fie
 }
 
 function namedType(
-  schema: Json,
+  schema: JsonObject,
   name: string,
   namespace: string,
   reading: SchemaReading,
@@ -131,7 +130,7 @@ function namedType(
   }
 }
 
-function splitName(schema: Json, enclosing: string, { file }: SchemaReading) {
+function splitName(schema: JsonObject, enclosing: string, { file }: SchemaReading) {
   const { name, namespace } = schema;
   if (!isText(name)) throw broken(file, `a ${String(schema.type)} has no name`);
   const dot = name.lastIndexOf(".");
@@ -146,7 +145,7 @@ function readField(
   namespace: string,
   reading: SchemaReading,
 ): readonly Field[] {
-  if (!isObject(field) || !isText(field.name)) {
+  if (!jsonObject(field) || !isText(field.name)) {
     throw broken(reading.file, `a field of record "${record}" has no name`);
   }
   const where = `field "${field.name}" of record "${record}"`;
@@ -201,7 +200,7 @@ function readType(
     const name = type.includes(".") || namespace === "" ? type : `${namespace}.${type}`;
     return { kind: "named", name: reading.rename(name) };
   }
-  if (!isObject(type)) throw broken(reading.file, `${where} has no type`);
+  if (!jsonObject(type)) throw broken(reading.file, `${where} has no type`);
   switch (type.type) {
     case "array":
       return { kind: "array", items: readType(type.items, namespace, where, reading) };
@@ -261,15 +260,15 @@ function withUrn(type: FieldType, urnType: string | undefined): FieldType {
 }
 
 /** A field with a relationship is a urn, even without further annotations. */
-function urnHint(field: Json): string | undefined {
+function urnHint(field: JsonObject): string | undefined {
   if (isText(field.Urn)) return field.Urn;
-  const javaClass = isObject(field.java) ? field.java.class : undefined;
+  const javaClass = jsonObject(field.java) ? field.java.class : undefined;
   const urnClass = isText(javaClass) ? /\.urn\.(\w+)$/.exec(javaClass)?.[1] : undefined;
-  return urnClass ?? (isObject(field.Relationship) ? "Urn" : undefined);
+  return urnClass ?? (jsonObject(field.Relationship) ? "Urn" : undefined);
 }
 
 /** An optional field whose default is null has none. Members that are null are left out of it. */
-function defaultOf(field: Json, type: FieldType, optional: boolean): { default?: unknown } {
+function defaultOf(field: JsonObject, type: FieldType, optional: boolean): { default?: unknown } {
   if (field.default === undefined || (optional && field.default === null)) return {};
   const value = withoutNulls(field.default);
   // Avro writes the default of a union as a bare value of its first member.
@@ -279,18 +278,15 @@ function defaultOf(field: Json, type: FieldType, optional: boolean): { default?:
 
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
-  if (!isObject(value)) return value;
+  if (!jsonObject(value)) return value;
   const members = Object.entries(value).filter(([, member]) => member !== null);
   return Object.fromEntries(members.map(([key, member]) => [key, withoutNulls(member)]));
 }
 
-const hasAlias = (type: unknown): type is Json & { readonly alias: string } =>
-  isObject(type) && isText(type.alias);
+const hasAlias = (type: unknown): type is JsonObject & { readonly alias: string } =>
+  jsonObject(type) && isText(type.alias);
 
 const annotation = (value: unknown): Annotation | undefined =>
-  isObject(value) ? value : undefined;
+  jsonObject(value) ? value : undefined;
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

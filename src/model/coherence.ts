@@ -1,4 +1,5 @@
 /** Checks that the types of a model are consistent. Throws CatalogError `invalid`. */
+import { jsonObject } from "../lib/json.ts";
 import { broken, type DefinedType } from "./avro-schema.ts";
 import type { Entity, EntityKeyPart, FieldType, NamedType } from "./model.ts";
 
@@ -40,15 +41,12 @@ function isOf(value: unknown, type: FieldType, types: Types): boolean {
     case "named": {
       const named = types.get(type.name)?.type;
       if (named?.kind === "enum") return named.symbols.includes(String(value));
-      return named?.kind === "fixed" ? typeof value === "string" : isMembers(value);
+      return named?.kind === "fixed" ? typeof value === "string" : jsonObject(value);
     }
     default:
-      return isMembers(value);
+      return jsonObject(value);
   }
 }
-
-const isMembers = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Full names of the named types in a field's type. */
 export function namesIn(type: FieldType): readonly string[] {

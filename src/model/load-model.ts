@@ -7,6 +7,7 @@
 import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { CatalogError } from "../core/errors.ts";
+import { jsonObject } from "../lib/json.ts";
 import type { EntityEntry, ModelPart, SnapshotEntry } from "./avro-schema.ts";
 import { broken, type DefinedType } from "./avro-schema.ts";
 import { checkFields, checkTimeseries, keyOfEntity, namesIn } from "./coherence.ts";
@@ -243,8 +244,7 @@ function byLowerName(entries: readonly EntityEntry[], entities: ReadonlyMap<stri
 function fingerprintOf(content: readonly unknown[]): string {
   const text = JSON.stringify(content, (_key, value) => {
     if (value instanceof Map) return sorted([...value]);
-    const plain = typeof value === "object" && value !== null && !Array.isArray(value);
-    return plain ? Object.fromEntries(sorted(Object.entries(value))) : value;
+    return jsonObject(value) ? Object.fromEntries(sorted(Object.entries(value))) : value;
   });
   return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }

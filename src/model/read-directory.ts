@@ -10,6 +10,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { CatalogError, messageOf } from "../core/errors.ts";
+import { type JsonObject, jsonObject } from "../lib/json.ts";
 import type { ModelPart } from "./avro-schema.ts";
 import { broken, type DefinedType, readSchema } from "./avro-schema.ts";
 import { fromPublished } from "./published-layout.ts";
@@ -71,16 +72,14 @@ function readOwn(directory: string, prefix: string): ModelPart {
   };
 }
 
-type Entry = Readonly<Record<string, unknown>>;
-
 /** The entries of a registry file; none when there is no such file. No two have the same name. */
-function readEntries(file: string, key: string): { entry: Entry; file: string }[] {
+function readEntries(file: string, key: string): { entry: JsonObject; file: string }[] {
   if (statSync(file, { throwIfNoEntry: false }) === undefined) return [];
   const entries = readJson(file);
   if (!Array.isArray(entries)) throw broken(file, "is not a JSON array");
   const names = new Set<unknown>();
   return entries.map((entry) => {
-    if (typeof entry !== "object" || entry === null || Array.isArray(entry)) {
+    if (!jsonObject(entry)) {
       throw broken(file, `has an entry that is not an object: ${JSON.stringify(entry)}`);
     }
     if (names.has(entry[key])) throw broken(file, `has two entries "${entry[key]}"`);
@@ -89,19 +88,19 @@ function readEntries(file: string, key: string): { entry: Entry; file: string }[
   });
 }
 
-function text(entry: Entry, key: string, file: string): string {
+function text(entry: JsonObject, key: string, file: string): string {
   const value = optionalText(entry, key, file);
   if (value === undefined) throw broken(file, `an entry has no "${key}": ${JSON.stringify(entry)}`);
   return value;
 }
 
-function optionalText(entry: Entry, key: string, file: string): string | undefined {
+function optionalText(entry: JsonObject, key: string, file: string): string | undefined {
   const value = entry[key];
   if (value === undefined || (typeof value === "string" && value !== "")) return value;
   throw broken(file, `"${key}" is ${JSON.stringify(value)} where a name is needed`);
 }
 
-function texts(entry: Entry, key: string, file: string): readonly string[] {
+function texts(entry: JsonObject, key: string, file: string): readonly string[] {
   const value = entry[key] ?? [];
   if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value;
   throw broken(file, `"${key}" is ${JSON.stringify(value)} where a list of names is needed`);

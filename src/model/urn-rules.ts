@@ -5,6 +5,7 @@
  * several annotations of one kind the outermost applies, as for the graph.
  * A field named `platform` has data platforms.
  */
+import { jsonObject } from "../lib/json.ts";
 import type { Annotation, Entity, Field } from "./model.ts";
 
 /** The requirements of a location on its urns. */
@@ -84,11 +85,11 @@ function typesOfUrnType(
 }
 
 function pendingRules(kind: PendingRule["kind"], annotation: unknown): readonly PendingRule[] {
-  if (!isAnnotation(annotation)) return [];
+  if (!jsonObject(annotation)) return [];
   const entries = Object.entries(annotation);
   if (entries.length > 0 && entries.every(([key]) => key.startsWith("/"))) {
     return entries.flatMap(([key, inner]) =>
-      isAnnotation(inner) ? [{ kind, path: key.slice(1).split("/"), rule: ruleOf(inner) }] : [],
+      jsonObject(inner) ? [{ kind, path: key.slice(1).split("/"), rule: ruleOf(inner) }] : [],
     );
   }
   return [{ kind, path: [], rule: ruleOf(annotation) }];
@@ -102,6 +103,3 @@ function ruleOf({ entityTypes, exist, strict }: Annotation): UrnRule {
     strict: strict === true || undefined,
   };
 }
-
-const isAnnotation = (value: unknown): value is Annotation =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,5 +1,7 @@
 /** Values of aspects that have every member of their records, for tests that look for missing fields. */
-import { memberOf, stringsIn } from "../../src/graphql/mapping/mapping.ts";
+
+import { memberOf } from "../../src/graphql/mapping/mapping.ts";
+import { stringsIn } from "../../src/lib/json.ts";
 import { ownValue } from "../../src/lib/own-value.ts";
 import type { Field, FieldType, Model } from "../../src/model/model.ts";
 

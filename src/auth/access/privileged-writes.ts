@@ -10,7 +10,7 @@ import type { Caller, Catalog, Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { entityTypeOf, withNamespace } from "../../core/urn.ts";
 import { REQUIRED } from "../../core/write/required-privileges.ts";
-import { type JsonObject, jsonObject, parsedValue } from "../../lib/json.ts";
+import { objectOf, parsedValue } from "../../lib/json.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import type { Model } from "../../model/model.ts";
 import type { About, Authority } from "../policies/authority.ts";
@@ -49,11 +49,9 @@ const COMMAND_LINE = "__datahub_cli_";
 
 /** The executor of a source or of a request. */
 function executorOf(value: unknown): unknown {
-  const { executorId, config } = record(value);
-  return executorId ?? record(config).executorId;
+  const { executorId, config } = objectOf(value);
+  return executorId ?? objectOf(config).executorId;
 }
-
-const record = (value: unknown): JsonObject => (jsonObject(value) ? value : {});
 
 const toRollBack: PrivilegeAlternatives = [["DELETE_ENTITY"], ["MANAGE_SYSTEM_OPERATIONS"]];
 

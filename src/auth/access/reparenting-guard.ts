@@ -5,7 +5,7 @@
 import type { Caller, Proposal } from "../../catalog/catalog.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { entityTypeOf } from "../../core/urn.ts";
-import { jsonObject } from "../../lib/json.ts";
+import { objectOf } from "../../lib/json.ts";
 import type { Authority } from "../policies/authority.ts";
 import { hierarchies } from "../policies/principals.ts";
 import { alternativesText, type PrivilegeAlternatives } from "../policies/privileges.ts";
@@ -101,7 +101,7 @@ export function createReparentingGuard({
 function proposedValue({ aspect }: Proposal): object {
   try {
     const value = typeof aspect?.value === "string" ? JSON.parse(aspect.value) : aspect?.value;
-    return jsonObject(value) ? value : {};
+    return objectOf(value);
   } catch {
     return {};
   }

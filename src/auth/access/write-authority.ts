@@ -11,7 +11,7 @@ import { CatalogError } from "../../core/errors.ts";
 import { applyPatch, type PatchRules, parsePatch } from "../../core/patch/patch.ts";
 import { entityTypeOf, withNamespace } from "../../core/urn.ts";
 import { REQUIRED, type RequiredPrivileges } from "../../core/write/required-privileges.ts";
-import { jsonObject, parsedValue } from "../../lib/json.ts";
+import { jsonObject, objectsIn, parsedValue } from "../../lib/json.ts";
 import type { AuthContext, Authority } from "../policies/authority.ts";
 import { meets, type PolicyResource } from "../policies/policy.ts";
 import { findResource } from "../policies/principals.ts";
@@ -345,16 +345,13 @@ const tagged: Readonly<Record<string, (value: Stored | undefined) => readonly Ta
   editableSchemaMetadata: (value) => fieldsIn(value?.editableSchemaFieldInfo),
   businessAttributeInfo: (value) => [[String(value?.fieldPath), value?.globalTags]],
   inputFields: (value) =>
-    membersOf(value?.fields).flatMap(({ schemaFieldUrn, schemaField }) =>
+    objectsIn(value?.fields).flatMap(({ schemaFieldUrn, schemaField }) =>
       jsonObject(schemaField) ? [[String(schemaFieldUrn), schemaField.globalTags] as const] : [],
     ),
 };
 
 const fieldsIn = (fields: unknown): readonly Tagged[] =>
-  membersOf(fields).map(({ fieldPath, globalTags }) => [String(fieldPath), globalTags]);
-
-const membersOf = (value: unknown): readonly Stored[] =>
-  Array.isArray(value) ? value.filter(jsonObject) : [];
+  objectsIn(fields).map(({ fieldPath, globalTags }) => [String(fieldPath), globalTags]);
 
 /** Each tag with its location as prefix, in the form that the catalog writes. */
 function tagsOf(all: readonly Tagged[], namespace: string): ReadonlySet<string> {

@@ -4,7 +4,7 @@
  */
 import { CatalogError } from "../../core/errors.ts";
 import { checkedTimeZone } from "../../core/query/time-zone.ts";
-import { type JsonObject, jsonObject } from "../../lib/json.ts";
+import { type JsonObject, jsonObject, objectsIn } from "../../lib/json.ts";
 import type { TimeseriesReader } from "../../views/timeseries/timeseries-table.ts";
 import type { Addresses } from "../address.ts";
 import type { Catalog } from "../catalog.ts";
@@ -113,12 +113,12 @@ function bucketOf(resource: string, duration: string, value: JsonObject): UsageB
       uniqueUserCount: value.uniqueUserCount,
       totalSqlQueries: value.totalSqlQueries,
       topSqlQueries: value.topSqlQueries,
-      users: records(value.userCounts).map(({ user, count, userEmail }) => ({
+      users: objectsIn(value.userCounts).map(({ user, count, userEmail }) => ({
         user,
         count,
         userEmail,
       })),
-      fields: records(value.fieldCounts).map(({ fieldPath, count }) => ({
+      fields: objectsIn(value.fieldCounts).map(({ fieldPath, count }) => ({
         fieldName: fieldPath,
         count,
       })),
@@ -132,13 +132,13 @@ function aggregate(values: readonly JsonObject[]): JsonObject {
   let totalSqlQueries = 0;
   for (const value of values) {
     totalSqlQueries += numberOf(value.totalSqlQueries);
-    for (const { user, count, userEmail } of records(value.userCounts)) {
+    for (const { user, count, userEmail } of objectsIn(value.userCounts)) {
       const key = String(user);
       const sum = users.get(key) ?? { user, count: 0, userEmail };
       sum.count += numberOf(count);
       users.set(key, sum);
     }
-    for (const { fieldPath, count } of records(value.fieldCounts)) {
+    for (const { fieldPath, count } of objectsIn(value.fieldCounts)) {
       const key = String(fieldPath);
       const sum = fields.get(key) ?? { fieldName: fieldPath, count: 0 };
       sum.count += numberOf(count);
@@ -153,8 +153,5 @@ function aggregate(values: readonly JsonObject[]): JsonObject {
     fields: [...fields.values()].sort(byCount),
   };
 }
-
-const records = (value: unknown): readonly JsonObject[] =>
-  Array.isArray(value) ? value.filter(jsonObject) : [];
 
 const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0);

@@ -1,6 +1,7 @@
 /**
  * The difference of two JSON values as a JSON Patch (RFC 6902) that makes the second of the first.
  */
+import { jsonObject } from "../../lib/json.ts";
 import { appendAll } from "../../lib/lists.ts";
 import { sameJson } from "../../lib/same-json.ts";
 
@@ -14,7 +15,7 @@ export interface JsonDiffOperation {
 export function jsonDiff(before: unknown, after: unknown, path = ""): readonly JsonDiffOperation[] {
   if (sameJson(before, after)) return [];
   if (Array.isArray(before) && Array.isArray(after)) return listDiff(before, after, path);
-  if (!isObject(before) || !isObject(after)) return [{ op: "replace", path, value: after }];
+  if (!jsonObject(before) || !jsonObject(after)) return [{ op: "replace", path, value: after }];
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].flatMap((name): readonly JsonDiffOperation[] => {
     const at = `${path}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
@@ -40,6 +41,3 @@ function listDiff(
   for (const value of after.slice(both)) operations.push({ op: "add", path: `${path}/-`, value });
   return operations;
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -6,6 +6,7 @@
  * the whole value writes opened arrays back. The document owns its value and mutates it.
  */
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
+import { ownValue } from "../../lib/own-value.ts";
 import { CatalogError } from "../errors.ts";
 import {
   type ArrayRule,
@@ -302,9 +303,7 @@ function indexIn(array: readonly unknown[], segment: string, list: string): numb
   });
 }
 
-function own(holder: object, name: string): unknown {
-  return Object.hasOwn(holder, name) ? (holder as Record<string, unknown>)[name] : undefined;
-}
+const own = (holder: object, name: string): unknown => ownValue(holder as JsonObject, name);
 
 /** Sets an own property, even one named `__proto__`. */
 export function setOwn(holder: object, name: string, value: unknown): void {

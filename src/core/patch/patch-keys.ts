@@ -6,6 +6,7 @@
  */
 
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
+import { shortened } from "../../lib/shortened.ts";
 import { CatalogError } from "../errors.ts";
 import { canonical, keyText, plainText, type TextsOf } from "./patch-members.ts";
 
@@ -184,7 +185,4 @@ export function withKeys(
 }
 
 /** A value in an error message. */
-export function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? "nothing";
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
-}
+export const shown = (value: unknown): string => shortened(JSON.stringify(value) ?? "nothing", 60);

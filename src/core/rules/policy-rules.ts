@@ -1,5 +1,5 @@
 /** Rules for policies (aspect dataHubPolicyInfo): misspelt names would change access without an error. */
-import { type JsonObject, jsonObject } from "../../lib/json.ts";
+import { type JsonObject, objectOf, objectsIn } from "../../lib/json.ts";
 import { ownValue } from "../../lib/own-value.ts";
 import { CatalogError } from "../errors.ts";
 
@@ -39,13 +39,12 @@ export const policyRule = {
 
 /** A criterion on an unknown field would never match. */
 function rejectUnknownFields(value: JsonObject): void {
-  const resources = jsonObject(value.resources) ? value.resources : {};
+  const resources = objectOf(value.resources);
   for (const name of ["filter", "privilegeConstraints"]) {
     // Safe lookup: the loop is over a closed list.
-    const filter = resources[name];
-    const criteria = jsonObject(filter) ? filter.criteria : [];
-    for (const criterion of Array.isArray(criteria) ? criteria : []) {
-      const field = jsonObject(criterion) ? String(criterion.field) : "";
+    const { criteria } = objectOf(resources[name]);
+    for (const criterion of objectsIn(criteria)) {
+      const field = String(criterion.field);
       if (policyFields.includes(field.toUpperCase())) continue;
       const shown = field.slice(0, 120);
       throw new CatalogError("invalid", `a criterion of the policy's ${name} is on "${shown}"`, {

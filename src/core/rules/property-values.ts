@@ -5,10 +5,11 @@
  */
 
 import { listed } from "../../lib/format.ts";
-import { type JsonObject, jsonObject } from "../../lib/json.ts";
+import { type JsonObject, jsonObject, objectOf, objectsIn } from "../../lib/json.ts";
 import { sameJson } from "../../lib/same-json.ts";
 import { CatalogError } from "../errors.ts";
 import { shown } from "../patch/patch-keys.ts";
+import { numberOf } from "../query/filter.ts";
 import { entityTypeOf, isUrn } from "../urn.ts";
 
 /** The current definition of a structured property. */
@@ -70,7 +71,7 @@ function rejectionOfEntries(
   }
   if (definition === undefined) return undefined;
   for (const { values } of entries) {
-    const assigned = Array.isArray(values) ? values.filter(jsonObject) : [];
+    const assigned = objectsIn(values);
     if (assigned.length > 1 && cardinalityOf(definition) === "SINGLE") {
       return invalid(
         `property "${urn}" has cardinality 1, but multiple values were assigned: ${listed(assigned.map(textOf))}`,
@@ -92,9 +93,7 @@ export const cardinalityOf = ({ cardinality = "SINGLE" }: JsonObject): unknown =
 
 /** The values that the definition allows, {string} or {double} each; undefined: all. */
 export const allowedBy = ({ allowedValues }: JsonObject): readonly unknown[] | undefined =>
-  Array.isArray(allowedValues)
-    ? allowedValues.filter(jsonObject).map(({ value }) => value)
-    : undefined;
+  Array.isArray(allowedValues) ? objectsIn(allowedValues).map(({ value }) => value) : undefined;
 
 /** The error of a value, worded to follow "value … ", and the hint. */
 interface ValidationError {
@@ -110,7 +109,8 @@ function typeErrorOf(
   const type = valueTypeOf(definition);
   switch (type) {
     case "number":
-      return typeof double === "number" || (typeof text === "string" && NUMBER.test(text))
+      return typeof double === "number" ||
+        (typeof text === "string" && numberOf(text) !== undefined)
         ? undefined
         : { what: "should be a number", hint: 'Write it as {"double": 1.5}' };
     case "string":
@@ -143,7 +143,7 @@ function validationErrorOfUrn(
   if (!isUrn(text)) {
     return { what: "should be an urn", hint: 'Write it as {"string": "urn:li:corpuser:jdoe"}' };
   }
-  const allowed = jsonObject(typeQualifier) ? typeQualifier.allowedTypes : undefined;
+  const allowed = objectOf(typeQualifier).allowedTypes;
   if (!Array.isArray(allowed)) return undefined;
   const type = entityTypeOf(text).toLowerCase();
   return allowed.some((one) => typeId(String(one)) === type)
@@ -164,8 +164,6 @@ function unknownValueIn(value: JsonObject, definition: JsonObject): ValidationEr
   };
 }
 
-/** A number in a text: JSON's, and those that begin with a plus, a point or blanks. */
-const NUMBER = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i;
 const DATE = /^[1-9]\d{3}-\d{2}-\d{2}$/;
 
 /** Days that exist: not 2026-02-30. */
@@ -188,7 +186,7 @@ const urnOf = ({ propertyUrn }: JsonObject): string => String(propertyUrn);
 
 /** The source in the entry's attribution; empty: none. */
 const sourceOf = ({ attribution }: JsonObject): string =>
-  jsonObject(attribution) ? String(attribution.source ?? "") : "";
+  String(objectOf(attribution).source ?? "");
 
 const textOf = ({ string, double }: JsonObject): string => String(string ?? double);
 

@@ -4,7 +4,7 @@
  */
 
 import { listed } from "../../lib/format.ts";
-import { type JsonObject, jsonObject } from "../../lib/json.ts";
+import { type JsonObject, objectOf, objectsIn, stringsIn } from "../../lib/json.ts";
 import { sameJson } from "../../lib/same-json.ts";
 import { CatalogError } from "../errors.ts";
 import { entityTypeOf, nestedUrn } from "../urn.ts";
@@ -26,12 +26,6 @@ interface ReferenceRule {
 const invalid = (message: string, hint: string): CatalogError =>
   new CatalogError("invalid", message, { hint });
 
-const texts = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter((member) => typeof member === "string") : [];
-
-const objects = (value: unknown): readonly JsonObject[] =>
-  Array.isArray(value) ? value.filter(jsonObject) : [];
-
 /** status.lifecycleStage: the stage exists and admits the entity's type. */
 export const stageRule: ReferenceRule = {
   needs: { types: ["lifecycleStageType"] },
@@ -46,7 +40,7 @@ export const stageRule: ReferenceRule = {
         "Write its lifecycleStageTypeInfo first, or in the same request",
       );
     }
-    const admitted = texts(info.entityTypes);
+    const admitted = stringsIn(info.entityTypes);
     const type = entityTypeOf(urn);
     if (admitted.length === 0 || admitted.includes(type)) return undefined;
     return invalid(
@@ -109,8 +103,8 @@ export const logicalParentRule: ReferenceRule = {
     beside: (urn) => (entityTypeOf(urn) === "schemaField" ? datasetOf(urn) : []),
   },
   rejection({ parent }, { urn, previous, others }) {
-    const edge = jsonObject(parent) ? parent.destinationUrn : undefined;
-    const before = jsonObject(previous?.parent) ? previous.parent.destinationUrn : undefined;
+    const edge = objectOf(parent).destinationUrn;
+    const before = objectOf(previous?.parent).destinationUrn;
     if (typeof edge !== "string" || edge === before) return undefined;
     const [own, type] = [entityTypeOf(urn), entityTypeOf(edge)];
     if (own === "dataset" && type !== "dataset") {
@@ -138,7 +132,9 @@ const datasetOf = (column: string): readonly string[] => {
 function isInSchema(column: string, others: OtherEntities): boolean {
   const [dataset] = datasetOf(column);
   if (dataset === undefined) return true;
-  const fields = objects(others.find(dataset, "schemaMetadata")?.aspect("schemaMetadata")?.fields);
+  const fields = objectsIn(
+    others.find(dataset, "schemaMetadata")?.aspect("schemaMetadata")?.fields,
+  );
   return fields.some(({ fieldPath }) => column.endsWith(`${dataset},${fieldPath})`));
 }
 
@@ -200,7 +196,7 @@ export const promptsRule: ReferenceRule = {
 };
 
 const promptIds = (form: JsonObject | undefined): readonly string[] =>
-  objects(form?.prompts).map(({ id }) => String(id));
+  objectsIn(form?.prompts).map(({ id }) => String(id));
 
 /** propertyDefinition: its types exist, and its search field is unique. */
 export const definitionNeeds: OthersNeeded = {
@@ -219,10 +215,9 @@ export function rejectionOfReferences(
   { urn, previous, others }: ReferenceContext,
 ): CatalogError | undefined {
   if (others === undefined || sameJson(value, previous)) return undefined;
-  const qualifier = jsonObject(value.typeQualifier) ? value.typeQualifier : {};
-  const before = jsonObject(previous?.typeQualifier) ? previous.typeQualifier : {};
-  const added = texts(qualifier.allowedTypes).filter(
-    (type) => !texts(before.allowedTypes).includes(type),
+  const before = stringsIn(objectOf(previous?.typeQualifier).allowedTypes);
+  const added = stringsIn(objectOf(value.typeQualifier).allowedTypes).filter(
+    (type) => !before.includes(type),
   );
   const wrong = added.find(
     (type) => entityTypeOf(type) !== "entityType" || others.find(type) === undefined,

@@ -4,7 +4,7 @@
  * pure.
  */
 import { listed } from "../../lib/format.ts";
-import { type JsonObject, jsonObject } from "../../lib/json.ts";
+import { type JsonObject, jsonObject, objectOf, objectsIn, stringsIn } from "../../lib/json.ts";
 import { CatalogError } from "../errors.ts";
 import { rootUserId } from "../urn.ts";
 import { rejectionOfDefinition } from "./definition-changes.ts";
@@ -111,7 +111,7 @@ export const rejectionOf = (
  */
 function withOwnerTypes(value: JsonObject, { namespace }: WriteContext): JsonObject {
   const ownerTypes = new Map<string, Set<unknown>>();
-  for (const owner of members(value.owners)) {
+  for (const owner of objectsIn(value.owners)) {
     const type =
       typeof owner.typeUrn === "string"
         ? owner.typeUrn
@@ -150,7 +150,7 @@ function withAssertionTarget(value: JsonObject): JsonObject {
 function withFieldPath(value: JsonObject): JsonObject {
   const { fieldValuesAssertion, fieldMetricAssertion } = value;
   for (const definition of [fieldValuesAssertion, fieldMetricAssertion]) {
-    const field = jsonObject(definition) ? definition.field : undefined;
+    const { field } = objectOf(definition);
     if (jsonObject(field) && typeof field.path === "string") {
       return { ...value, fieldPath: field.path };
     }
@@ -161,14 +161,14 @@ function withFieldPath(value: JsonObject): JsonObject {
 /** Synchronizes both fields, with manual associations before propagated ones. */
 function syncedDomains(value: JsonObject, context: WriteContext): JsonObject {
   const synced = withSyncedDomains(value, context);
-  const associations = members(synced.domainAssociations);
+  const associations = objectsIn(synced.domainAssociations);
   if (!associations.some(isPropagated)) return synced;
   const sorted = manualFirst(associations, isPropagated);
   const domainAssociations = sorted;
   // A write of `domains` alone keeps the order of its domains.
   if (value.domainAssociations === undefined) return { ...synced, domainAssociations };
   const manual = new Set(sorted.filter((one) => !isPropagated(one)).map(({ domain }) => domain));
-  const domains = manualFirst(texts(synced.domains), (urn) => !manual.has(urn));
+  const domains = manualFirst(stringsIn(synced.domains), (urn) => !manual.has(urn));
   return { ...synced, domains, domainAssociations };
 }
 
@@ -179,8 +179,8 @@ const manualFirst = <T>(items: readonly T[], propagated: (item: T) => boolean): 
 
 /** DataHub's mark of a propagated association: attribution.sourceDetail.propagated is "true". */
 function isPropagated({ attribution }: JsonObject): boolean {
-  const detail = jsonObject(attribution) ? attribution.sourceDetail : undefined;
-  return jsonObject(detail) && String(detail.propagated).toLowerCase() === "true";
+  const { propagated } = objectOf(objectOf(attribution).sourceDetail);
+  return String(propagated).toLowerCase() === "true";
 }
 
 /**
@@ -188,13 +188,13 @@ function isPropagated({ attribution }: JsonObject): boolean {
  * is derived. Associations of remaining domains keep their context and attribution.
  */
 function withSyncedDomains(value: JsonObject, { previous }: WriteContext): JsonObject {
-  const domains = distinct(texts(value.domains));
-  const domainsBefore = distinct(texts(previous?.domains));
-  const associations = members(value.domainAssociations);
+  const domains = distinct(stringsIn(value.domains));
+  const domainsBefore = distinct(stringsIn(previous?.domains));
+  const associations = objectsIn(value.domainAssociations);
   const associated = distinct(associations.map((member) => String(member.domain)));
   if (sameMembers(domains, associated)) return value;
 
-  const associationsBefore = members(previous?.domainAssociations);
+  const associationsBefore = objectsIn(previous?.domainAssociations);
   const associatedBefore = distinct(associationsBefore.map((member) => String(member.domain)));
   const domainsChanged = previous === undefined || !sameMembers(domains, domainsBefore);
   const associationsChanged =
@@ -213,7 +213,7 @@ function withSyncedDomains(value: JsonObject, { previous }: WriteContext): JsonO
     return withDomains(value, distinct([...unexplained, ...associated]), associations);
   }
   const known = value.domainAssociations === undefined ? associationsBefore : associations;
-  return withDomains(value, texts(value.domains), known);
+  return withDomains(value, stringsIn(value.domains), known);
 }
 
 /** Both fields: the known associations of the domains in their order, bare ones for the rest. */
@@ -230,7 +230,7 @@ function withDomains(
 }
 
 function definitionsOf(value: JsonObject): readonly string[] {
-  return distinct(members(value.properties).map((property) => String(property.propertyUrn)));
+  return distinct(objectsIn(value.properties).map((property) => String(property.propertyUrn)));
 }
 
 /**
@@ -242,7 +242,7 @@ function withoutUndefinedProperties(
   { previous, others }: WriteContext,
 ): JsonObject {
   const before = new Set(previous && definitionsOf(previous));
-  const properties = members(value.properties);
+  const properties = objectsIn(value.properties);
   const defined = properties.filter(({ propertyUrn }) => {
     const urn = String(propertyUrn);
     return before.has(urn) || others?.find(urn) !== undefined;
@@ -262,14 +262,14 @@ function wrongProperties(
   value: JsonObject,
   { previous, others, patched = false }: WriteContext,
 ): CatalogError | undefined {
-  const before = members(previous?.properties);
+  const before = objectsIn(previous?.properties);
   const definitionOf = (urn: string): PropertyDefinition | undefined => {
     const found = others?.find(urn, "propertyDefinition");
     if (found === undefined) return undefined;
     const removed = found.aspect("status")?.removed === true;
     return { value: found.aspect("propertyDefinition"), removed };
   };
-  return rejectionOfValues(members(value.properties), { before, definitionOf, patched });
+  return rejectionOfValues(objectsIn(value.properties), { before, definitionOf, patched });
 }
 
 function wrongDefinition(value: JsonObject, context: WriteContext): CatalogError | undefined {
@@ -309,12 +309,6 @@ function wrongPaths(
 ): NonNullable<WriteRule["rejection"]> {
   return (value, { previous }) => rejectionOfPaths(fields, value, previous);
 }
-
-const members = (value: unknown): readonly JsonObject[] =>
-  Array.isArray(value) ? value.filter(jsonObject) : [];
-
-const texts = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter((member) => typeof member === "string") : [];
 
 const distinct = (values: readonly string[]): readonly string[] => [...new Set(values)];
 
@@ -357,7 +351,7 @@ function rejectionOfPaths(
 }
 
 const pathsOf = (fields: unknown): readonly string[] =>
-  Array.isArray(fields) ? fields.filter(jsonObject).map(({ fieldPath }) => String(fieldPath)) : [];
+  objectsIn(fields).map(({ fieldPath }) => String(fieldPath));
 
 /** Each text that occurs again, once. */
 function repeated(texts: readonly string[]): readonly string[] {

@@ -3,7 +3,7 @@
  * path: renamed fields, and fields whose path contains their type. Otherwise a timeline would show each as
  * one removed and one added.
  */
-import { type JsonObject, jsonObject } from "../../lib/json.ts";
+import { type JsonObject, objectsIn } from "../../lib/json.ts";
 import { sameJson } from "../../lib/same-json.ts";
 
 interface MovedField {
@@ -99,5 +99,4 @@ const simplePathOf = (field: JsonObject): string => pathOf(field).replace(/\[[^\
 
 const pathOf = ({ fieldPath }: JsonObject): string => String(fieldPath);
 
-const fieldsOf = ({ fields }: JsonObject): readonly JsonObject[] =>
-  Array.isArray(fields) ? fields.filter(jsonObject) : [];
+const fieldsOf = ({ fields }: JsonObject): readonly JsonObject[] => objectsIn(fields);

@@ -2,15 +2,12 @@
  * The meaning of the event of a run: an assertion was evaluated, an instance of a job started or
  * completed. Each event has a meaning of its own, because timeseries have no value before.
  */
+import { type JsonObject, objectOf } from "../../lib/json.ts";
 import { entityTypeOf } from "../urn.ts";
 import type { SemanticChange } from "./semantic-changes.ts";
 
-type Value = Readonly<Record<string, unknown>>;
-
 const text = (value: unknown): string | undefined =>
   typeof value === "string" ? value : undefined;
-const recordOf = (value: unknown): Value =>
-  typeof value === "object" && value !== null ? (value as Value) : {};
 
 /** The aspect of the events of an instance of a job, and the one that names its job or flow. */
 export const INSTANCE_RUN = "dataProcessInstanceRunEvent";
@@ -23,17 +20,17 @@ export const INSTANCE_RELATIONSHIPS = "dataProcessInstanceRelationships";
 export function runEvent(
   urn: string,
   aspect: string,
-  value: Value,
-  relationships?: Value,
+  value: JsonObject,
+  relationships?: JsonObject,
 ): SemanticChange | undefined {
   if (aspect === "assertionRunEvent") return assertionRun(urn, value);
   if (aspect === INSTANCE_RUN) return instanceRun(urn, value, relationships);
   return undefined;
 }
 
-function assertionRun(urn: string, value: Value): SemanticChange | undefined {
+function assertionRun(urn: string, value: JsonObject): SemanticChange | undefined {
   if (value.status !== "COMPLETE") return undefined;
-  const result = text(recordOf(value.result).type);
+  const result = text(objectOf(value.result).type);
   return run(urn, "COMPLETED", {
     runResult: "COMPLETE",
     runId: text(value.runId),
@@ -42,8 +39,12 @@ function assertionRun(urn: string, value: Value): SemanticChange | undefined {
   });
 }
 
-function instanceRun(urn: string, value: Value, relationships: Value = {}): SemanticChange {
-  const result = recordOf(value.result);
+function instanceRun(
+  urn: string,
+  value: JsonObject,
+  relationships: JsonObject = {},
+): SemanticChange {
+  const result = objectOf(value.result);
   const template = text(relationships.parentTemplate);
   const type = template === undefined ? undefined : entityTypeOf(template);
   return run(urn, value.status === "COMPLETE" ? "COMPLETED" : "STARTED", {
@@ -58,7 +59,7 @@ function instanceRun(urn: string, value: Value, relationships: Value = {}): Sema
 const run = (
   entityUrn: string,
   operation: "STARTED" | "COMPLETED",
-  parameters: Value,
+  parameters: JsonObject,
 ): SemanticChange => ({
   category: "RUN",
   operation,

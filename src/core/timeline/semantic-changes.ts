@@ -3,6 +3,8 @@
  * removed, and whether that breaks readers of the entity. Pure: compares the facts of two values.
  */
 
+import { type JsonObject, objectOf } from "../../lib/json.ts";
+import { shortened } from "../../lib/shortened.ts";
 import { movedFields, withMovedFields, withoutSharedFields } from "./moved-fields.ts";
 import { type ChangeCategory, type Fact, factsOf, schemaField } from "./semantic-facts.ts";
 
@@ -28,15 +30,13 @@ export interface SemanticChange {
   readonly moved?: { readonly from: string; readonly to: string } | undefined;
 }
 
-type Value = Readonly<Record<string, unknown>>;
-
 interface AspectChange {
   readonly urn: string;
   readonly aspect: string;
   readonly isKey: boolean;
   /** Undefined if the aspect had no value. */
-  readonly before: Readonly<Record<string, unknown>> | undefined;
-  readonly after: Readonly<Record<string, unknown>> | undefined;
+  readonly before: JsonObject | undefined;
+  readonly after: JsonObject | undefined;
 }
 
 const shownMax = 200;
@@ -58,8 +58,8 @@ export function semanticChanges(change: AspectChange): readonly SemanticChange[]
 
 function changedSchema(
   change: AspectChange,
-  before: Value,
-  after: Value,
+  before: JsonObject,
+  after: JsonObject,
 ): readonly SemanticChange[] {
   const { urn } = change;
   const moved = movedFields(before, after);
@@ -81,14 +81,14 @@ function changedSchema(
   ];
 }
 
-const pathsOf = ({ from, to }: { readonly from: Value; readonly to: Value }) => ({
+const pathsOf = ({ from, to }: { readonly from: JsonObject; readonly to: JsonObject }) => ({
   from: String(from.fieldPath),
   to: String(to.fieldPath),
 });
 
 function changedFacts(change: AspectChange): readonly SemanticChange[] {
   const { aspect, urn, before, after } = change;
-  const facts = (value: Value | undefined) =>
+  const facts = (value: JsonObject | undefined) =>
     value === undefined ? [] : factsOf(aspect, value, urn);
   const idOf = ({ category, id }: Fact) => `${category} ${id}`;
   const old = new Map(facts(before).map((fact) => [idOf(fact), fact]));
@@ -125,8 +125,7 @@ const renaming = (from: Fact, to: Fact): SemanticChange => ({
 const became = (known: Fact, fact: Fact): string =>
   `The ${fact.words} was "${cut(known.value)}" and is "${cut(fact.value)}"`;
 
-const cut = (value: string): string =>
-  value.length > shownMax ? `${value.slice(0, shownMax)}…` : value;
+const cut = (value: string): string => shortened(value, shownMax);
 
 interface Difference {
   readonly operation: "ADD" | "MODIFY" | "REMOVE";
@@ -187,12 +186,12 @@ const lifecycle = (
  */
 function incident(
   entityUrn: string,
-  before: Value | undefined,
-  after: Value | undefined,
+  before: JsonObject | undefined,
+  after: JsonObject | undefined,
 ): readonly SemanticChange[] {
   if (after === undefined || stateOf(before) === stateOf(after)) return [];
   const { type, title, description, entities } = after;
-  const { stage, message } = statusOf(after);
+  const { stage, message } = objectOf(after.status);
   const texts = { type, title, description, stage, message };
   const operation = stateOf(after) === "RESOLVED" ? "RESOLVED" : "ACTIVE";
   return [
@@ -210,7 +209,4 @@ function incident(
   ];
 }
 
-const statusOf = (value: Value): Value =>
-  typeof value.status === "object" && value.status !== null ? (value.status as Value) : {};
-
-const stateOf = (value: Value | undefined): unknown => value && statusOf(value).state;
+const stateOf = (value: JsonObject | undefined): unknown => objectOf(value?.status).state;

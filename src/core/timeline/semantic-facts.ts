@@ -3,6 +3,7 @@
  * difference of two values as the facts that were added, removed or modified. Aspects without such
  * facts yield none.
  */
+import { type JsonObject, objectOf, objectsIn, stringsIn } from "../../lib/json.ts";
 import { ownValue } from "../../lib/own-value.ts";
 
 /** DataHub's names. */
@@ -48,14 +49,13 @@ export interface Fact {
   readonly breaking?: boolean | undefined;
 }
 
-type Value = Readonly<Record<string, unknown>>;
-type FactReader = (value: Value, urn: string) => readonly Fact[];
+type FactReader = (value: JsonObject, urn: string) => readonly Fact[];
 
 /** Aspects that describe their entity, with the member that does. */
 const DESCRIPTION_MEMBERS = ["description", "definition", "about"];
 const DESCRIBES = /(?:Properties|Info)$/;
 
-export function factsOf(aspect: string, value: Value, urn: string): readonly Fact[] {
+export function factsOf(aspect: string, value: JsonObject, urn: string): readonly Fact[] {
   const special = ownValue(readers, aspect)?.(value, urn) ?? [];
   return DESCRIBES.test(aspect) ? [...special, ...description(value, urn)] : special;
 }
@@ -65,7 +65,7 @@ const readers: Readonly<Record<string, FactReader>> = {
   globalTags: (value, urn) => tags(value, urn),
   glossaryTerms: (value, urn) => terms(value, urn),
   ownership: (value, urn) =>
-    records(value.owners).map((owner) => {
+    objectsIn(value.owners).map((owner) => {
       const type = text(owner.typeUrn) || text(owner.type);
       const ownerUrn = text(owner.owner);
       return {
@@ -78,11 +78,11 @@ const readers: Readonly<Record<string, FactReader>> = {
         value: "",
       };
     }),
-  domains: (value, urn) => named("DOMAIN", "domain", "domainUrn", texts(value.domains), urn),
+  domains: (value, urn) => named("DOMAIN", "domain", "domainUrn", stringsIn(value.domains), urn),
   applications: (value, urn) =>
-    named("APPLICATION", "application", "applicationUrn", texts(value.applications), urn),
+    named("APPLICATION", "application", "applicationUrn", stringsIn(value.applications), urn),
   structuredProperties: (value, urn) =>
-    records(value.properties).map((property) => {
+    objectsIn(value.properties).map((property) => {
       const propertyUrn = text(property.propertyUrn);
       const values = JSON.stringify(property.values ?? []);
       return {
@@ -96,7 +96,7 @@ const readers: Readonly<Record<string, FactReader>> = {
       };
     }),
   institutionalMemory: (value, urn) =>
-    records(value.elements).map((link) => ({
+    objectsIn(value.elements).map((link) => ({
       category: "DOCUMENTATION",
       id: text(link.url),
       about: urn,
@@ -115,19 +115,19 @@ const readers: Readonly<Record<string, FactReader>> = {
     },
   ],
   schemaMetadata: (value, urn) => [
-    ...records(value.fields).flatMap((field) => [
+    ...objectsIn(value.fields).flatMap((field) => [
       schemaField(field, urn),
       ...ofField(field, urn, "globalTags", "glossaryTerms"),
     ]),
-    ...primaryKey(texts(value.primaryKeys), urn),
+    ...primaryKey(stringsIn(value.primaryKeys), urn),
   ],
   editableSchemaMetadata: (value, urn) =>
-    records(value.editableSchemaFieldInfo).flatMap((field) =>
+    objectsIn(value.editableSchemaFieldInfo).flatMap((field) =>
       ofField(field, urn, "globalTags", "glossaryTerms"),
     ),
   documentation: (value, urn) =>
-    records(value.documentations).map((one) => {
-      const source = text(recordOf(one.attribution).source);
+    objectsIn(value.documentations).map((one) => {
+      const source = text(objectOf(one.attribution).source);
       const documentation = text(one.documentation);
       return {
         category: "DOCUMENTATION",
@@ -142,7 +142,7 @@ const readers: Readonly<Record<string, FactReader>> = {
   dataProductProperties: (value, urn) =>
     named(
       ...(["ASSET_MEMBERSHIP", "asset", "assetUrn"] as const),
-      records(value.assets).map((asset) => text(asset.destinationUrn)),
+      objectsIn(value.assets).map((asset) => text(asset.destinationUrn)),
       urn,
     ),
   glossaryTermInfo: (value, urn) => parent(value.parentNode, urn),
@@ -151,7 +151,7 @@ const readers: Readonly<Record<string, FactReader>> = {
   container: (value, urn) => parent(value.container, urn),
   glossaryRelatedTerms: (value, urn) =>
     Object.entries(value).flatMap(([relation, related]) =>
-      texts(related).map((modifier) => ({
+      stringsIn(related).map((modifier) => ({
         category: "RELATED_ENTITIES",
         id: `${relation} ${modifier}`,
         about: urn,
@@ -162,10 +162,10 @@ const readers: Readonly<Record<string, FactReader>> = {
       })),
     ),
   businessAttributes: (value, urn) =>
-    records([value.businessAttribute]).flatMap(({ businessAttributeUrn }) =>
+    objectsIn([value.businessAttribute]).flatMap(({ businessAttributeUrn }) =>
       named(
         ...(["BUSINESS_ATTRIBUTE", "business attribute", "businessAttributeUrn"] as const),
-        texts([businessAttributeUrn]),
+        stringsIn([businessAttributeUrn]),
         urn,
       ),
     ),
@@ -174,7 +174,7 @@ const readers: Readonly<Record<string, FactReader>> = {
     ...forms(value, "completedForms", "COMPLETE", urn),
   ],
   versionProperties: (value, urn) =>
-    records([value.version]).map((version) => ({
+    objectsIn([value.version]).map((version) => ({
       category: "VERSIONING",
       id: "version",
       about: urn,
@@ -185,9 +185,9 @@ const readers: Readonly<Record<string, FactReader>> = {
 };
 
 /** The forms of a list: assigned to the entity, and how far they are filled in. */
-function forms(value: Value, list: string, status: string, about: string): readonly Fact[] {
-  const verified = new Set(records(value.verifications).map(({ form }) => text(form)));
-  return records(value[list]).map(({ urn }) => {
+function forms(value: JsonObject, list: string, status: string, about: string): readonly Fact[] {
+  const verified = new Set(objectsIn(value.verifications).map(({ form }) => text(form)));
+  return objectsIn(value[list]).map(({ urn }) => {
     const formUrn = text(urn);
     const isVerified = verified.has(formUrn);
     return {
@@ -202,13 +202,13 @@ function forms(value: Value, list: string, status: string, about: string): reado
   });
 }
 
-function tags(value: unknown, about: string, parameters: Value = {}): readonly Fact[] {
-  const urns = records(recordOf(value).tags).map((one) => text(one.tag));
+function tags(value: unknown, about: string, parameters: JsonObject = {}): readonly Fact[] {
+  const urns = objectsIn(objectOf(value).tags).map((one) => text(one.tag));
   return named("TAG", "tag", "tagUrn", urns, about, parameters);
 }
 
-function terms(value: unknown, about: string, parameters: Value = {}): readonly Fact[] {
-  const urns = records(recordOf(value).terms).map((one) => text(one.urn));
+function terms(value: unknown, about: string, parameters: JsonObject = {}): readonly Fact[] {
+  const urns = objectsIn(objectOf(value).terms).map((one) => text(one.urn));
   return named("GLOSSARY_TERM", "term", "termUrn", urns, about, parameters);
 }
 
@@ -219,7 +219,7 @@ function named(
   parameter: string,
   urns: readonly string[],
   about: string,
-  parameters: Value = {},
+  parameters: JsonObject = {},
 ): readonly Fact[] {
   return urns.map((modifier) => ({
     category,
@@ -248,7 +248,7 @@ function parent(value: unknown, about: string): readonly Fact[] {
   ];
 }
 
-function description(value: Value, about: string): readonly Fact[] {
+function description(value: JsonObject, about: string): readonly Fact[] {
   const found = DESCRIPTION_MEMBERS.map((member) => text(value[member])).find((one) => one !== "");
   if (found === undefined) return [];
   return [
@@ -264,7 +264,7 @@ function description(value: Value, about: string): readonly Fact[] {
 }
 
 /** The fact that a dataset has a field; `field` is a member of `schemaMetadata.fields`. */
-export function schemaField(field: Value, urn: string): Fact {
+export function schemaField(field: JsonObject, urn: string): Fact {
   const fieldPath = text(field.fieldPath);
   const fieldUrn = fieldUrnOf(urn, fieldPath);
   const type = text(field.nativeDataType);
@@ -297,7 +297,7 @@ function primaryKey(fieldPaths: readonly string[], about: string): readonly Fact
 }
 
 /** The facts of a column, from its source and its editors. */
-function ofField(field: Value, urn: string, tagged: string, meant: string): readonly Fact[] {
+function ofField(field: JsonObject, urn: string, tagged: string, meant: string): readonly Fact[] {
   const fieldPath = text(field.fieldPath);
   const about = fieldUrnOf(urn, fieldPath);
   const of = { fieldPath, parentUrn: urn };
@@ -317,12 +317,3 @@ function fieldUrnOf(urn: string, fieldPath: string): string {
 }
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
-
-const texts = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
-
-const recordOf = (value: unknown): Value =>
-  typeof value === "object" && value !== null ? (value as Value) : {};
-
-const records = (value: unknown): readonly Value[] =>
-  Array.isArray(value) ? value.filter((one) => typeof one === "object" && one !== null) : [];

@@ -38,13 +38,3 @@ export const memberOf = (value: unknown, name: string): unknown =>
 /** The value at a path of members; undefined where a member is missing. */
 export const memberAt = (value: unknown, path: readonly string[]): unknown =>
   path.reduce(memberOf, value);
-
-/** The JSON objects of a list; empty for any other value. */
-export const objectsIn = (value: unknown): readonly JsonObject[] =>
-  Array.isArray(value)
-    ? value.filter((one) => typeof one === "object" && one !== null && !Array.isArray(one))
-    : [];
-
-/** The strings of a list; empty for any other value. */
-export const stringsIn = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];

@@ -1,8 +1,7 @@
 /** Fields of entities that take arguments. All others are in mapping/tables/. */
 import { entityTypeOf } from "../../core/urn.ts";
-import { type JsonObject, jsonObject } from "../../lib/json.ts";
+import { type JsonObject, jsonObject, objectsIn, stringsIn } from "../../lib/json.ts";
 import type { InputArgs, Viewer } from "../context.ts";
-import { objectsIn, stringsIn } from "../mapping/mapping.ts";
 import type { Maybe } from "../maybe.ts";
 import { type EntitySource, namedBy } from "./entity-source.ts";
 import { groupsOf } from "./entity-values.ts";

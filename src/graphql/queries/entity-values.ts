@@ -1,11 +1,10 @@
 /** The values of entity fields, from the aspects in the request's loader. */
 import { NO_RUN_ID } from "../../core/change.ts";
 import { entityTypeOf } from "../../core/urn.ts";
-import { type JsonObject, jsonObject } from "../../lib/json.ts";
+import { type JsonObject, jsonObject, stringsIn } from "../../lib/json.ts";
 import { maxOf } from "../../lib/lists.ts";
 import type { Viewer } from "../context.ts";
 import type { LoadedEntity } from "../entity-loader.ts";
-import { stringsIn } from "../mapping/mapping.ts";
 import { propertiesAspectOf } from "../schema/entity-types.ts";
 import { type EntitySource, entityOf, namedAs } from "./entity-source.ts";
 

@@ -11,7 +11,7 @@
  */
 import { type Filter, plainField } from "../../../core/query/filter.ts";
 import { parseSearchQuery } from "../../../core/query/search-query.ts";
-import { jsonObject } from "../../../lib/json.ts";
+import { objectOf, objectsIn } from "../../../lib/json.ts";
 import { ownValue } from "../../../lib/own-value.ts";
 import type { Condition, SearchReader } from "../../../views/search/search.ts";
 import type { SortCriterion } from "../requests.ts";
@@ -196,10 +196,10 @@ function namesIn({ input, field, filter, sort }: NamedFields, known: SearchField
     if (name.length <= nameCharsMax && names.size < namesMax) names.add(name.slice(PREFIX.length));
   };
   add(field);
-  for (const one of membersOf(sort)) add(one.field);
-  const { or, criteria } = jsonObject(filter) ? filter : {};
-  for (const one of membersOf(criteria)) add(one.field);
-  for (const { and } of membersOf(or)) for (const one of membersOf(and)) add(one.field);
+  for (const one of objectsIn(sort)) add(one.field);
+  const { or, criteria } = objectOf(filter);
+  for (const one of objectsIn(criteria)) add(one.field);
+  for (const { and } of objectsIn(or)) for (const one of objectsIn(and)) add(one.field);
   if (input?.includes(FIELD)) {
     parseSearchQuery(input, (name) => {
       add(name);
@@ -208,5 +208,3 @@ function namesIn({ input, field, filter, sort }: NamedFields, known: SearchField
   }
   return [...names];
 }
-
-const membersOf = (list: unknown) => (Array.isArray(list) ? list.filter(jsonObject) : []);

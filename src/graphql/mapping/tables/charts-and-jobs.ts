@@ -1,6 +1,7 @@
 /** Charts, dashboards, notebooks, jobs, flows and their runs. */
+import { objectsIn, stringsIn } from "../../../lib/json.ts";
 import { platformOf } from "../../queries/entity-values.ts";
-import { type Mapping, objectsIn, stringsIn } from "../mapping.ts";
+import type { Mapping } from "../mapping.ts";
 
 const audited = {
   created: "lastModified/created",

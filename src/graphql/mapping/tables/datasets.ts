@@ -1,10 +1,10 @@
 /** Datasets, their columns and platforms. */
 import { isValidUrn } from "../../../core/urn.ts";
-import { jsonObject } from "../../../lib/json.ts";
+import { jsonObject, objectsIn } from "../../../lib/json.ts";
 import { ownValue } from "../../../lib/own-value.ts";
 import { namedBy } from "../../queries/entity-source.ts";
 import { groupsOf } from "../../queries/entity-values.ts";
-import { type FromValue, type Mapping, objectsIn } from "../mapping.ts";
+import type { FromValue, Mapping } from "../mapping.ts";
 
 /** The names of column types that are not the record's name in capitals. */
 const columnTypes: Readonly<Record<string, string>> = {

@@ -1,10 +1,11 @@
 /** Structured properties, forms, assertions, incidents, contracts, tests, runs of ingestion. */
 
 import { CatalogError } from "../../../core/errors.ts";
+import { objectsIn, stringsIn } from "../../../lib/json.ts";
 import { ownValue } from "../../../lib/own-value.ts";
 import { groupsOf } from "../../queries/entity-values.ts";
 import { shownType } from "../../schema/entity-types.ts";
-import { type FromValue, type Mapping, memberAt, objectsIn, stringsIn } from "../mapping.ts";
+import { type FromValue, type Mapping, memberAt } from "../mapping.ts";
 import { columnType } from "./datasets.ts";
 import { columnOf } from "./shared.ts";
 

@@ -1,6 +1,6 @@
 /** Models, their groups, features and keys. */
-import { jsonObject } from "../../../lib/json.ts";
-import { type FromValue, type Mapping, stringsIn } from "../mapping.ts";
+import { jsonObject, stringsIn } from "../../../lib/json.ts";
+import type { FromValue, Mapping } from "../mapping.ts";
 
 const editable = (aspect: string) => ({ editableProperties: aspect });
 

@@ -1,8 +1,9 @@
 /** Domains, glossary, tags, data products, applications, documents, metrics and semantic models. */
+import { objectsIn, stringsIn } from "../../../lib/json.ts";
 import { searchedTypes } from "../../queries/default-search-types.ts";
 import { namedBy } from "../../queries/entity-source.ts";
 import { modelDatasets } from "../../queries/fields/semantic-models.ts";
-import { type FromEntity, type FromValue, type Mapping, objectsIn, stringsIn } from "../mapping.ts";
+import type { FromEntity, FromValue, Mapping } from "../mapping.ts";
 
 /** Time and actor of the first write of the entity. */
 const createdOn: FromValue = async (_, owner, { loader }) => {

@@ -1,6 +1,7 @@
 /** Users, groups, roles, policies, views and other settings of people. */
+import { objectsIn, stringsIn } from "../../../lib/json.ts";
 import { shownType } from "../../schema/entity-types.ts";
-import { type Mapping, memberAt, objectsIn, stringsIn } from "../mapping.ts";
+import { type Mapping, memberAt } from "../mapping.ts";
 
 const userInfo = { manager: "managerUrn" };
 

@@ -1,13 +1,13 @@
 /** Fields that many entity types share, and the types of their values. */
 import { entityTypeOf } from "../../../core/urn.ts";
 import { dayMs } from "../../../lib/calendar.ts";
-import { jsonObject } from "../../../lib/json.ts";
+import { jsonObject, objectsIn, stringsIn } from "../../../lib/json.ts";
 import { ownValue } from "../../../lib/own-value.ts";
 import { namedBy } from "../../queries/entity-source.ts";
 import { lastIngestedOf, nameOf, platformOf, propertiesOf } from "../../queries/entity-values.ts";
 import { stageOf } from "../../queries/lists/organisation-lists.ts";
 import { descriptionPathOf, propertiesAspectOf } from "../../schema/entity-types.ts";
-import { type FromEntity, type Mapping, objectsIn, stringsIn } from "../mapping.ts";
+import type { FromEntity, Mapping } from "../mapping.ts";
 
 /** Null when the entity's own aspect of properties holds the description. */
 const editableProperties: FromEntity = ({ urn, aspect }) => {

@@ -2,9 +2,8 @@
 import { randomUUID } from "node:crypto";
 import type { PrivilegeAlternatives } from "../../../auth/policies/privileges.ts";
 import { CatalogError } from "../../../core/errors.ts";
-import type { JsonObject } from "../../../lib/json.ts";
+import { type JsonObject, stringsIn } from "../../../lib/json.ts";
 import type { InputArgs, UpdateArgs, Viewer } from "../../context.ts";
-import { stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
 import {

@@ -1,9 +1,11 @@
 /** Mutations that change a few members of one aspect of an asset. */
+
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
+import { stringsIn } from "../../../lib/json.ts";
 import type { InputArgs, UpdateArgs, Viewer } from "../../context.ts";
 import { MappedAspect } from "../../mapping/aspect-value.ts";
-import { memberAt, stringsIn } from "../../mapping/mapping.ts";
+import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { shownType } from "../../schema/entity-types.ts";
 import { given, stampOf } from "../changes.ts";

@@ -1,8 +1,7 @@
 /** Links of assets. A link is the pair of its URL and its label. */
 import { CatalogError } from "../../../core/errors.ts";
-import type { JsonObject } from "../../../lib/json.ts";
+import { type JsonObject, objectsIn } from "../../../lib/json.ts";
 import type { InputArgs, Viewer } from "../../context.ts";
-import { objectsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { given, stampOf } from "../changes.ts";
 import { rejectMissing, rewrite } from "../writing.ts";

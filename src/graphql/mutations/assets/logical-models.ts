@@ -5,10 +5,10 @@
 import type { Proposal } from "../../../catalog/catalog.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
-import type { JsonObject } from "../../../lib/json.ts";
+import { type JsonObject, objectsIn } from "../../../lib/json.ts";
 import { appendAll } from "../../../lib/lists.ts";
 import type { InputArgs, Viewer } from "../../context.ts";
-import { memberAt, objectsIn } from "../../mapping/mapping.ts";
+import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { incomingUrns } from "../../queries/related.ts";
 import { stampOf } from "../changes.ts";

@@ -2,8 +2,8 @@
  * Data products and applications, and their assets. A product lists its assets; an asset lists its
  * applications. Who manages the data products of a domain may write those of the domain.
  */
+import { stringsIn } from "../../../lib/json.ts";
 import type { InputArgs, Viewer } from "../../context.ts";
-import { stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { incomingUrns } from "../../queries/related.ts";
 import { given, stampOf } from "../changes.ts";

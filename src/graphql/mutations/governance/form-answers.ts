@@ -4,9 +4,9 @@
  * and everybody who may edit the asset's properties, answer it.
  */
 import { CatalogError } from "../../../core/errors.ts";
-import { type JsonObject, jsonObject } from "../../../lib/json.ts";
+import { type JsonObject, jsonObject, objectsIn, stringsIn } from "../../../lib/json.ts";
 import type { InputArgs, UpdateArgs, Viewer } from "../../context.ts";
-import { memberAt, objectsIn, stringsIn } from "../../mapping/mapping.ts";
+import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { columnUrn } from "../assets/columns.ts";
 import { stampOf } from "../changes.ts";

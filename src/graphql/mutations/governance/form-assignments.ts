@@ -1,7 +1,8 @@
 /** Assignment of forms to assets: by urn, or by a filter. */
+
 import { CatalogError } from "../../../core/errors.ts";
+import { objectsIn } from "../../../lib/json.ts";
 import type { InputArgs, Viewer } from "../../context.ts";
-import { objectsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import type { FacetFilter } from "../../queries/token-filter.ts";
 import { stampOf } from "../changes.ts";

@@ -1,9 +1,10 @@
 /** Values of structured properties of assets and columns. */
+
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
+import { objectsIn } from "../../../lib/json.ts";
 import type { InputArgs, Viewer } from "../../context.ts";
 import { MappedAspect } from "../../mapping/aspect-value.ts";
-import { objectsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { columnOf } from "../assets/columns.ts";
 import { stampOf } from "../changes.ts";

@@ -1,8 +1,9 @@
 /** Mutations of incidents. */
+
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
+import { stringsIn } from "../../../lib/json.ts";
 import type { InputArgs, UpdateArgs, Viewer } from "../../context.ts";
-import { stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { createEntity, given, setMembers, stampOf, storedAspect } from "../changes.ts";
 import { anyOf, rejectMissing, urnOf } from "../writing.ts";

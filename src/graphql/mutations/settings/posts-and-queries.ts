@@ -1,7 +1,6 @@
 /** Mutations of posts (announcements and notes) and of saved queries. */
-import type { JsonObject } from "../../../lib/json.ts";
+import { type JsonObject, objectsIn, stringsIn } from "../../../lib/json.ts";
 import type { InputArgs, UpdateArgs, Viewer } from "../../context.ts";
-import { objectsIn, stringsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { entityOf } from "../../queries/entity-source.ts";
 import {

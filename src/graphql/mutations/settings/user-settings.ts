@@ -1,9 +1,9 @@
 /** Mutations of settings: the caller's own, those of the whole catalog, and the steps of tours. */
 import type { Privilege } from "../../../auth/policies/privileges.ts";
 import { CatalogError } from "../../../core/errors.ts";
-import { type JsonObject, jsonObject } from "../../../lib/json.ts";
+import { type JsonObject, jsonObject, stringsIn } from "../../../lib/json.ts";
 import type { InputArgs, Viewer } from "../../context.ts";
-import { memberAt, stringsIn } from "../../mapping/mapping.ts";
+import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { changeAspect, given, stampOf, storedAspect } from "../changes.ts";
 import { anyOf, patchOf, proposalOf, urnOf, write } from "../writing.ts";

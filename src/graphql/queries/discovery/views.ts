@@ -1,9 +1,11 @@
 /** Views: stored filters that searches apply in addition to their own. */
+
 import type { SearchRequest } from "../../../catalog/catalog.ts";
 import { type Criterion, type Filter, intersectFilters } from "../../../core/query/filter.ts";
+import { objectsIn, stringsIn } from "../../../lib/json.ts";
 import type { Viewer } from "../../context.ts";
 import type { LoadedEntity } from "../../entity-loader.ts";
-import { memberAt, objectsIn, stringsIn } from "../../mapping/mapping.ts";
+import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 
 interface ViewDefinition {

@@ -1,8 +1,9 @@
 /** Ancestors of an entity, nearest first, and one step of lineage. */
+import { stringsIn } from "../../../lib/json.ts";
 import { maxOf } from "../../../lib/lists.ts";
 import type { InputArgs, Resolver, Viewer } from "../../context.ts";
 import type { LoadedEntity } from "../../entity-loader.ts";
-import { memberAt, stringsIn } from "../../mapping/mapping.ts";
+import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import type { EntitySource } from "../entity-source.ts";
 import type { PageInput } from "../pages.ts";

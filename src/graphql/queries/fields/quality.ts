@@ -1,9 +1,11 @@
 /** Health of an asset, its incidents and its contract. */
+
 import { entityTypeOf } from "../../../core/urn.ts";
+import { objectsIn } from "../../../lib/json.ts";
 import { maxOf } from "../../../lib/lists.ts";
 import type { Viewer } from "../../context.ts";
 import type { LoadedEntity } from "../../entity-loader.ts";
-import { memberAt, objectsIn } from "../../mapping/mapping.ts";
+import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { eventsOf } from "../assertions.ts";
 import type { EntitySource } from "../entity-source.ts";

@@ -1,7 +1,8 @@
 /** The datasets of a semantic model, and the meaning of their columns. */
 
+import { objectsIn, stringsIn } from "../../../lib/json.ts";
 import type { Viewer } from "../../context.ts";
-import { type FromValue, objectsIn, stringsIn } from "../../mapping/mapping.ts";
+import type { FromValue } from "../../mapping/mapping.ts";
 import { entityOf } from "../entity-source.ts";
 import { nameOf } from "../entity-values.ts";
 import { existingRelated } from "../related.ts";

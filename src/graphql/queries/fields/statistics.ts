@@ -2,9 +2,8 @@
 import type { Privilege } from "../../../auth/policies/privileges.ts";
 import { checkedTimeZone } from "../../../core/query/time-zone.ts";
 import { dayMs, startOfDayIn } from "../../../lib/calendar.ts";
-import { type JsonObject, jsonObject } from "../../../lib/json.ts";
+import { type JsonObject, jsonObject, objectsIn } from "../../../lib/json.ts";
 import type { Viewer } from "../../context.ts";
-import { objectsIn } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { mayRead } from "../access/privilege-checks.ts";
 import { eventsOf, type TimeRange } from "../assertions.ts";

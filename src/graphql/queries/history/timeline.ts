@@ -2,9 +2,9 @@
 import { toRead } from "../../../auth/policies/privileges.ts";
 import type { ChangeTransaction } from "../../../catalog/catalog.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
-import { jsonObject } from "../../../lib/json.ts";
+import { jsonObject, stringsIn } from "../../../lib/json.ts";
 import type { InputArgs, Viewer } from "../../context.ts";
-import { memberAt, stringsIn } from "../../mapping/mapping.ts";
+import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { rejectUnreadable } from "../access/privilege-checks.ts";
 import { schemaMetadata } from "../entity-fields.ts";

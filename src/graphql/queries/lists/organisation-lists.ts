@@ -1,9 +1,9 @@
 /** Documents, assets of data products and applications, stages, step states, runs and secrets. */
 import type { Criterion } from "../../../core/query/filter.ts";
-import type { JsonObject } from "../../../lib/json.ts";
+import { type JsonObject, objectsIn, stringsIn } from "../../../lib/json.ts";
 import type { InputArgs, Viewer } from "../../context.ts";
 import { rejectMore } from "../../limits.ts";
-import { memberAt, objectsIn, stringsIn } from "../../mapping/mapping.ts";
+import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { rejectWithout } from "../access/privilege-checks.ts";
 import { withCriteria } from "../discovery/views.ts";

@@ -1,11 +1,13 @@
 /** Users, accounts of services, and what they may do. */
+
 import { includesActor, inScope, isActive, type Policy } from "../../../auth/policies/policy.ts";
 import { findResource } from "../../../auth/policies/principals.ts";
 import { toManageUsers } from "../../../auth/policies/privileges.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { withNamespace } from "../../../core/urn.ts";
+import { stringsIn } from "../../../lib/json.ts";
 import type { InputArgs, Viewer } from "../../context.ts";
-import { memberAt, stringsIn } from "../../mapping/mapping.ts";
+import { memberAt } from "../../mapping/mapping.ts";
 import type { Maybe } from "../../maybe.ts";
 import { may, rejectWithout } from "../access/privilege-checks.ts";
 import { withCriteria } from "../discovery/views.ts";
