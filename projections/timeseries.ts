@@ -13,6 +13,7 @@
 import type { PlacedChange } from "../src/core/change.ts";
 import { assert } from "../src/core/errors.ts";
 import { isPlatformEvent } from "../src/core/platform-event.ts";
+import { sortedMembers } from "../src/lib/json.ts";
 import type { Projection } from "../src/projector/sink.ts";
 import type { TimeseriesWrite } from "../src/views/timeseries/timeseries-table.ts";
 import type { KeyAspectOf } from "./aspects.ts";
@@ -83,16 +84,11 @@ function identityOf(text: string): { readonly time: unknown; readonly key: strin
   const { timestampMillis, eventGranularity, messageId, partitionSpec } = JSON.parse(text);
   return {
     time: timestampMillis,
-    key: canonical([eventGranularity ?? null, messageId ?? null, partitionSpec ?? null]),
+    key: JSON.stringify(
+      [eventGranularity ?? null, messageId ?? null, partitionSpec ?? null],
+      sortedMembers,
+    ),
   };
-}
-
-/** JSON text with sorted object members: {b, a} and {a, b} are equal. */
-const canonical = (value: unknown): string => JSON.stringify(value, sorted);
-
-function sorted(_key: string, value: unknown): unknown {
-  if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 const bound = (text: string | undefined): number | undefined =>

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import avro, { type Schema, type Type } from "avsc";
 import { messageOf } from "../core/errors.ts";
+import { sortedMembers } from "../lib/json.ts";
 import { invalidLevel, invalidSchema } from "./registry-error.ts";
 import { withoutNamespaces } from "./schema-names.ts";
 
@@ -46,12 +47,7 @@ export function readSchema(given: string): ReadSchema {
 }
 
 export function keyOf(schema: unknown): string {
-  return createHash("sha256").update(JSON.stringify(schema, sorted)).digest("base64");
-}
-
-function sorted(_key: string, value: unknown): unknown {
-  if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return createHash("sha256").update(JSON.stringify(schema, sortedMembers)).digest("base64");
 }
 
 interface Earlier {

@@ -4,6 +4,12 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export const jsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** A replacer of JSON.stringify that sorts members: {b, a} and {a, b} have the same text. */
+export const sortedMembers = (_key: string, value: unknown): unknown =>
+  jsonObject(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
+
 /** The object; an empty one for any other value. */
 export const objectOf = (value: unknown): JsonObject => (jsonObject(value) ? value : {});
 

@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { CatalogError } from "../core/errors.ts";
-import { jsonObject } from "../lib/json.ts";
+import { sortedMembers } from "../lib/json.ts";
 import type { EntityEntry, ModelPart, SnapshotEntry } from "./avro-schema.ts";
 import { broken, type DefinedType } from "./avro-schema.ts";
 import { checkFields, checkTimeseries, keyOfEntity, namesIn } from "./coherence.ts";
@@ -242,11 +242,10 @@ function byLowerName(entries: readonly EntityEntry[], entities: ReadonlyMap<stri
 
 /** The same for equal models, whatever the order of their files and members. */
 function fingerprintOf(content: readonly unknown[]): string {
-  const text = JSON.stringify(content, (_key, value) => {
-    if (value instanceof Map) return sorted([...value]);
-    return jsonObject(value) ? Object.fromEntries(sorted(Object.entries(value))) : value;
-  });
+  const text = JSON.stringify(content, (key, value) =>
+    value instanceof Map
+      ? [...value].sort(([a], [b]) => (a < b ? -1 : 1))
+      : sortedMembers(key, value),
+  );
   return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }
-
-const sorted = (entries: [string, unknown][]) => entries.sort(([a], [b]) => (a < b ? -1 : 1));

@@ -10,7 +10,7 @@
  * A value of another source is never overwritten, and nothing is removed.
  */
 import { createHash } from "node:crypto";
-import { type JsonObject, jsonObject } from "../lib/json.ts";
+import { type JsonObject, jsonObject, sortedMembers } from "../lib/json.ts";
 import { sameJson } from "../lib/same-json.ts";
 import { type AspectDraft, createAspectDraft, createListDraft } from "./aspect-draft.ts";
 import type {
@@ -213,12 +213,7 @@ function mergeColumn(draft: AspectDraft, column: ColumnEdge): void {
 }
 
 /** JSON text with sorted members. */
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, member) =>
-    jsonObject(member)
-      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : member,
-  );
+const canonical = (value: unknown): string => JSON.stringify(value, sortedMembers);
 
 const HASH_CHARACTERS = 16;
 
