@@ -3,7 +3,6 @@
  * query: results cover at least that position, because documents become searchable before the
  * checkpoint moves past them.
  */
-import { CatalogError } from "../../../core/errors.ts";
 import { type Position, START } from "../../../core/position.ts";
 import { openElasticsearchReading } from "../../../storage/elasticsearch/elasticsearch-reading.ts";
 import type { StoredViewState } from "../../../storage/elasticsearch/view-metadata.ts";
@@ -33,13 +32,6 @@ import {
 export async function openElasticsearchSearchReader(address: ServerAddress): Promise<SearchReader> {
   const reading = openElasticsearchReading(searchShape, address, searchAsker);
   const checkpoints = createCheckpointCache(() => reading.state());
-  let closed = false;
-
-  const checkOpen = (): void => {
-    if (closed) {
-      throw new CatalogError("unavailable", `the view "${searchShape.view}" is closed`);
-    }
-  };
 
   /** Queries the indices of some partitions; returns `emptyResult` if none of them exists. */
   async function queryIndices<T>(
@@ -47,7 +39,6 @@ export async function openElasticsearchSearchReader(address: ServerAddress): Pro
     emptyResult: (position: Position) => T,
     query: (indices: SuggestingIndices, state: StoredViewState<SearchKept>) => Promise<T>,
   ): Promise<T> {
-    checkOpen();
     const queryState = async (state: StoredViewState<SearchKept> | undefined): Promise<T> => {
       if (state === undefined) return emptyResult(START);
       const indices = createIndices(reading, state, partitions);
@@ -107,7 +98,6 @@ export async function openElasticsearchSearchReader(address: ServerAddress): Pro
     },
 
     async documents(urns) {
-      checkOpen();
       return await retryIfIndexGone(async () => {
         const state = await checkpoints.read();
         const existing = urns.filter((urn) => state?.places.includes(partitionOfUrn(urn)));
@@ -134,10 +124,7 @@ export async function openElasticsearchSearchReader(address: ServerAddress): Pro
       });
     },
 
-    async close() {
-      closed = true;
-      await reading.close();
-    },
+    close: () => reading.close(),
   };
 }
 

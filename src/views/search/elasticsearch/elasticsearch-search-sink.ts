@@ -35,12 +35,6 @@ import { fromUnitOrder } from "./stored-text.ts";
 /** Rejects with `unavailable` if the server does not respond. */
 export async function openElasticsearchSearchSink(address: ServerView): Promise<SearchSink> {
   const view = await openElasticsearchView(searchShape, address, searchAsker);
-  let closed = false;
-  const checkOpen = (): void => {
-    if (closed) {
-      throw new CatalogError("unavailable", `the view "${searchShape.view}" is closed`);
-    }
-  };
 
   /**
    * Adds new kinds of text to the metadata before a document has them: readers query these kinds.
@@ -64,7 +58,6 @@ export async function openElasticsearchSearchSink(address: ServerView): Promise<
 
   return {
     async apply(writes, upTo, record) {
-      checkOpen();
       const state = await view.state();
       const last = lastWriteByUrn(writes, state.position);
       if (upTo <= state.position) return;
@@ -76,7 +69,6 @@ export async function openElasticsearchSearchSink(address: ServerView): Promise<
     },
 
     async amend(writes) {
-      checkOpen();
       const last = lastWriteByUrn(writes, START);
       await publishKinds(last);
       await mapWideDocuments(last);
@@ -85,7 +77,6 @@ export async function openElasticsearchSearchSink(address: ServerView): Promise<
     },
 
     async holding(entityType, fields, from) {
-      checkOpen();
       // A `bool` query without clauses matches all documents.
       if (fields.length === 0) return { urns: [] };
       // The last writes may not be searchable yet.
@@ -94,7 +85,6 @@ export async function openElasticsearchSearchSink(address: ServerView): Promise<
     },
 
     async restore(urn, writes) {
-      checkOpen();
       const last = lastWriteByUrn(await Array.fromAsync(writes), START);
       const own = urn.toWellFormed();
       const placed = Array.from(last, ([one, write]) => partitionWrite(one, write));
@@ -105,28 +95,12 @@ export async function openElasticsearchSearchSink(address: ServerView): Promise<
       await view.write(placed.map(({ version: _, ...write }) => write));
     },
 
-    async position() {
-      checkOpen();
-      return await view.position();
-    },
-
-    async lastRecord() {
-      checkOpen();
-      return view.lastRecord();
-    },
-
-    async reset() {
-      checkOpen();
-      await view.reset();
-    },
-
+    position: () => view.position(),
+    lastRecord: () => view.lastRecord(),
+    reset: () => view.reset(),
     staged: () => view.staged(),
     publish: (head) => view.publish(head),
-
-    async close(outcome = "keep") {
-      closed = true;
-      await view.close(outcome);
-    },
+    close: (outcome = "keep") => view.close(outcome),
   };
 }
 
