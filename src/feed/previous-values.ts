@@ -8,7 +8,7 @@ import { currentAspect } from "../core/entity-state.ts";
 import { assert } from "../core/errors.ts";
 import { lastOf, type Position, START } from "../core/position.ts";
 import { INSTANCE_RELATIONSHIPS, INSTANCE_RUN } from "../core/timeline/run-events.ts";
-import { appendAll } from "../lib/lists.ts";
+import { appendAll, slicesOf } from "../lib/lists.ts";
 import { awaitPosition } from "../projector/documents/wait-for-position.ts";
 import type { Projection, Sink, View } from "../projector/sink.ts";
 import type { AspectReader } from "../views/aspects/aspect-table.ts";
@@ -42,8 +42,7 @@ export async function fillPrevious(
   const needed = runs ? lastVersioned(changes, earlier) : lastOf(wanting);
   await awaitPosition(history, needed, { waiter: reader, view: "aspect", msMax });
   const filled: ChangeEvent[] = [];
-  for (let from = 0; from < events.length; from += AT_ONCE_MAX) {
-    const slice = events.slice(from, from + AT_ONCE_MAX);
+  for (const slice of slicesOf(events, AT_ONCE_MAX)) {
     const relationships = await readRelationships(slice, history);
     appendAll(
       filled,

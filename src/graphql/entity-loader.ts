@@ -11,6 +11,7 @@ import {
   smallBytesMax,
 } from "../lib/concurrency-limit.ts";
 import { type JsonObject, jsonObject } from "../lib/json.ts";
+import { slicesOf } from "../lib/lists.ts";
 
 export interface LoadedEntity {
   readonly urn: string;
@@ -125,8 +126,8 @@ export function createEntityLoader(
   async function flush(): Promise<void> {
     const all = waiting;
     waiting = [];
-    for (let i = 0; i < all.length; i += entitiesPerReadMax) {
-      await readAll(all.slice(i, i + entitiesPerReadMax));
+    for (const slice of slicesOf(all, entitiesPerReadMax)) {
+      await readAll(slice);
     }
   }
 

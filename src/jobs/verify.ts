@@ -8,6 +8,7 @@ import { NOTHING } from "../core/job-counts.ts";
 import { type Position, position } from "../core/position.ts";
 import { parseUrn, type UrnLimits, withNamespace } from "../core/urn.ts";
 import { createConcurrencyLimit, slotOf } from "../lib/concurrency-limit.ts";
+import { slicesOf } from "../lib/lists.ts";
 import { orAborted } from "../lib/or-aborted.ts";
 import type { Restoration } from "../projector/thread/progress.ts";
 import type { Difference } from "../projector/verify/differences.ts";
@@ -192,9 +193,9 @@ export function createVerifications(parts: VerifyParts) {
     elsewhere: Set<string>,
     signal: AbortSignal,
   ): Promise<void> {
-    for (let from = 0; from < urns.length; from += RESTORED_MAX) {
+    for (const slice of slicesOf(urns, RESTORED_MAX)) {
       signal.throwIfAborted();
-      const unrestored = await restoration.restore(urns.slice(from, from + RESTORED_MAX));
+      const unrestored = await restoration.restore(slice);
       for (const { urn, view, reason, elsewhere: other } of unrestored) {
         if (other === true) elsewhere.add(view);
         logger.error({ urn, view, reason }, "an entity could not be restored");

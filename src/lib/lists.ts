@@ -20,3 +20,8 @@ export function minOf(values: Iterable<number>): number {
   for (const value of values) if (value < min || Number.isNaN(value)) min = value;
   return min;
 }
+
+/** Slices of at most `size` items, in order. */
+export function* slicesOf<T>(list: readonly T[], size: number): Generator<T[], undefined> {
+  for (let from = 0; from < list.length; from += size) yield list.slice(from, from + size);
+}

@@ -8,7 +8,7 @@ import { CatalogError } from "../../core/errors.ts";
 import type { Position } from "../../core/position.ts";
 import { parseStream } from "../../core/stream.ts";
 import { noSuchView } from "../../jobs/unknown-view.ts";
-import { appendAll } from "../../lib/lists.ts";
+import { appendAll, slicesOf } from "../../lib/lists.ts";
 import type { ChangeLog } from "../../log/change-log.ts";
 import { decodeRecord } from "../../log/codecs/record-codec.ts";
 import { openParkingOf, parkingIn } from "../../projector/parking/parking.ts";
@@ -148,8 +148,7 @@ async function restore(
         parking: await openParkingOf(view, notes, Date.now),
       })),
     );
-    for (let from = 0; from < urns.length; from += restoredMax) {
-      const slice = urns.slice(from, from + restoredMax);
+    for (const slice of slicesOf(urns, restoredMax)) {
       await restoreEntities(slice, { log, decode: decodeRecord, views });
     }
   } finally {

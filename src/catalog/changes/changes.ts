@@ -14,6 +14,7 @@ import { entityStream, parseStream, type StreamName, timeseriesStream } from "..
 import { entityTypeOf } from "../../core/urn.ts";
 import { fillPrevious, type ValueHistory } from "../../feed/previous-values.ts";
 import { formatNumber } from "../../lib/format.ts";
+import { slicesOf } from "../../lib/lists.ts";
 import type { ChangeLog, LogRecord } from "../../log/change-log.ts";
 import { mergeStreams } from "../../log/merged-streams.ts";
 import { type Model, unknownEntityType } from "../../model/model.ts";
@@ -224,8 +225,8 @@ export function createChanges(dependencies: Dependencies): Changes {
           at = position;
         }
         for await (const page of log.tail(at, signal)) {
-          for (let start = 0; start < page.length; start += readMax) {
-            const { changes, upTo, fault } = sift(page.slice(start, start + readMax), sieve);
+          for (const slice of slicesOf(page, readMax)) {
+            const { changes, upTo, fault } = sift(slice, sieve);
             if (upTo !== undefined) yield { changes: await whenAvailable(changes), position: upTo };
             if (fault !== undefined) throw fault;
             await yieldToEventLoop();

@@ -15,6 +15,7 @@
  * consistent while nothing is written.
  */
 import { CatalogError } from "../../core/errors.ts";
+import { slicesOf } from "../../lib/lists.ts";
 import {
   type Followed,
   type GraphReader,
@@ -150,7 +151,7 @@ export function createLineage(parts: LineageParts): WalkLineage {
     /** The new entities one step after `from`; undefined if a bound ended the walk. */
     async function step(from: readonly Stop[], degree: number) {
       const next: Stop[] = [];
-      for (const stops of inChunks(from)) {
+      for (const stops of slicesOf(from, urnsPerFollowMax)) {
         const { counting, complete } = await edgesFrom(stops);
         const room = territory.enter(stops, counting, { degree, complete, next });
         if (!complete || !room) return undefined;
@@ -170,21 +171,13 @@ export function createLineage(parts: LineageParts): WalkLineage {
     }
     // With fewer hops than requested, the walk is partial if another hop leads to a new entity.
     let partial = territory.omitted();
-    for (const stops of hops > hopsMax ? inChunks(layer) : []) {
+    for (const stops of hops > hopsMax ? slicesOf(layer, urnsPerFollowMax) : []) {
       if (partial) break;
       const { counting, complete } = await edgesFrom(stops);
       partial = !complete || counting.some((edge) => !territory.hasReached(edge));
     }
     return { reached: territory.reached(), partial };
   };
-}
-
-function inChunks(layer: readonly Stop[]): readonly (readonly Stop[])[] {
-  const chunks: (readonly Stop[])[] = [];
-  for (let i = 0; i < layer.length; i += urnsPerFollowMax) {
-    chunks.push(layer.slice(i, i + urnsPerFollowMax));
-  }
-  return chunks;
 }
 
 /** The reader's identification of the edge. */

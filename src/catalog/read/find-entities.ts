@@ -6,7 +6,7 @@
 import { currentAspect, type EntityState } from "../../core/entity-state.ts";
 import type { Position } from "../../core/position.ts";
 import { type ConcurrencyLimit, memorySlotOf, smallBytesMax } from "../../lib/concurrency-limit.ts";
-import { appendAll } from "../../lib/lists.ts";
+import { appendAll, slicesOf } from "../../lib/lists.ts";
 import type { Model } from "../../model/model.ts";
 import type { AspectReader } from "../../views/aspects/aspect-table.ts";
 import type { Address, Addresses } from "../address.ts";
@@ -42,8 +42,7 @@ export function createFinds(
       let bytes = 0;
       const large = memorySlotOf(withLargeSlot);
       try {
-        for (let start = 0; start < known.length; start += readMax) {
-          const page = known.slice(start, start + readMax);
+        for (const page of slicesOf(known, readMax)) {
           const found = await states.read(page.map(({ urn }) => urn));
           const entityAt = (address: Address, i: number) => entityOf(address, found[i], wanted);
           const made = await inTimeSlices(page, entityAt, pause);

@@ -8,6 +8,7 @@ import { currentAspect } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { START } from "../../core/position.ts";
 import { type ConcurrencyLimit, memorySlotOf, smallBytesMax } from "../../lib/concurrency-limit.ts";
+import { slicesOf } from "../../lib/lists.ts";
 import type { Entity, Model } from "../../model/model.ts";
 import type { AspectReader, StoredValue } from "../../views/aspects/aspect-table.ts";
 import type { Addresses } from "../address.ts";
@@ -61,8 +62,8 @@ export function createReads(dependencies: Dependencies): Reads {
     let characters = 0;
     const large = memorySlotOf(withLargeSlot);
     try {
-      for (let start = 0; start < distinct.length; start += readMax) {
-        for (const state of await states.read(distinct.slice(start, start + readMax))) {
+      for (const slice of slicesOf(distinct, readMax)) {
+        for (const state of await states.read(slice)) {
           const member = `${JSON.stringify(state.urn)}:${text(state.urn, state)}`;
           characters += member.length;
           if (characters > responseBytesMax && distinct.length > 1) throw tooLarge(distinct.length);

@@ -10,7 +10,7 @@
 import { currentAspect, type EntityState } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { entityTypeOf } from "../../core/urn.ts";
-import { appendAll } from "../../lib/lists.ts";
+import { appendAll, slicesOf } from "../../lib/lists.ts";
 import type { Entity, Model } from "../../model/model.ts";
 import type { GraphReader } from "../../views/graph/graph.ts";
 import type { SearchReader } from "../../views/search/search.ts";
@@ -149,8 +149,7 @@ export function createDeleteReferences(dependencies: Dependencies): DeleteRefere
     const relatedAspects: RelatedAspect[] = [];
     let total = 0;
     let last: Written = { position: undefined };
-    for (let from = 0; from < referrers.length; from += batchMax) {
-      const batch = referrers.slice(from, from + batchMax);
+    for (const batch of slicesOf(referrers, batchMax)) {
       const done = dryRun
         ? { referring: await referring(batch, urn), position: undefined }
         : await remove(batch, urn, caller);

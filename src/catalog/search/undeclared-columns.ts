@@ -3,6 +3,7 @@
  * in the search view. A search finds such a column if a document without values would match.
  */
 import { entityTypeOf } from "../../core/urn.ts";
+import { slicesOf } from "../../lib/lists.ts";
 import { holds } from "../../views/search/evaluate.ts";
 import type { SearchDocument, SearchReader } from "../../views/search/search.ts";
 import type { Reached } from "../graph/lineage.ts";
@@ -23,8 +24,7 @@ export async function undeclaredColumns(
   const found = new Map<string, SearchDocument>();
   if (!entityTypes.includes(COLUMN)) return found;
   const columns = reached.map(({ urn }) => urn).filter((urn) => entityTypeOf(urn) === COLUMN);
-  for (let at = 0; at < columns.length; at += chunkMax) {
-    const chunk = columns.slice(at, at + chunkMax);
+  for (const chunk of slicesOf(columns, chunkMax)) {
     const documents = await reader.documents(chunk);
     for (const [i, urn] of chunk.entries()) {
       if (documents[i] !== undefined) continue;

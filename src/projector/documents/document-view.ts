@@ -16,7 +16,7 @@ import type { EntityState } from "../../core/entity-state.ts";
 import type { ValuePolicy } from "../../core/parked-values.ts";
 import { type Position, position, START } from "../../core/position.ts";
 import { boundedCache } from "../../lib/bounded-cache.ts";
-import { appendAll, maxOf } from "../../lib/lists.ts";
+import { appendAll, maxOf, slicesOf } from "../../lib/lists.ts";
 import { EntityRejected, isPoison, type Parking, WHOLE_DOCUMENT } from "../parking/parking.ts";
 import type { Sink, View } from "../sink.ts";
 import { createValueParking } from "./value-parking.ts";
@@ -140,8 +140,8 @@ export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> 
 
   /** Evaluates the writes of these entities, to find the values that cannot be projected. */
   async function makeDocuments(touches: readonly Touch[], upTo: Position): Promise<void> {
-    for (let from = 0; from < touches.length; from += STATES_MAX) {
-      for (const write of (await foldAll(touches.slice(from, from + STATES_MAX), upTo)).writes) {
+    for (const slice of slicesOf(touches, STATES_MAX)) {
+      for (const write of (await foldAll(slice, upTo)).writes) {
         try {
           make?.(write);
         } catch {
@@ -245,8 +245,7 @@ export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> 
       const holding = page.urns.map((urn) => ({ ...touch, urn }));
       const latest = await latestOf(holding, [series]);
       const lost = holding.filter(({ urn }) => !latest.get(urn)?.has(series)).filter(isStale);
-      for (let at = 0; at < lost.length; at += STATES_MAX) {
-        const some = lost.slice(at, at + STATES_MAX);
+      for (const some of slicesOf(lost, STATES_MAX)) {
         await amendOneByOne(some, (await foldAll(some, upTo)).writes, events);
       }
       from = page.next;
@@ -269,13 +268,13 @@ export function createDocumentView<W>(parts: DocumentViewParts<W>): View<Touch> 
         for (const truncation of truncations) await foldTruncated(truncation, upTo);
         let writes: W[] = [];
         let held = 0;
-        for (let from = 0; from < toFold.length; from += STATES_MAX) {
+        for (const slice of slicesOf(toFold, STATES_MAX)) {
           if (held > PENDING_CHARS_MAX && events !== undefined) {
             await events.amend(writes);
             writes = [];
             held = 0;
           }
-          const some = await foldAll(toFold.slice(from, from + STATES_MAX), upTo);
+          const some = await foldAll(slice, upTo);
           appendAll(writes, some.writes);
           held += some.chars;
         }

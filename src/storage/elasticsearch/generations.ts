@@ -4,6 +4,7 @@
  */
 import type { estypes } from "@elastic/elasticsearch";
 import { CatalogError } from "../../core/errors.ts";
+import { slicesOf } from "../../lib/lists.ts";
 import { type SearchServer, statusOf, typeOfError } from "./client.ts";
 import type { ViewNames } from "./names.ts";
 import type { ViewShape } from "./view-metadata.ts";
@@ -140,7 +141,7 @@ export function createGenerations<Kept>(
           ? [names.indices(generation)]
           : [...partitions].map((partition) => names.index(generation, partition));
       await Promise.all(
-        batchesOf(indices).map(async (some) => {
+        Array.from(slicesOf(indices, NAMES_MAX), async (some) => {
           try {
             const { _shards } = await server.send("written", (client) =>
               client.indices.refresh({ index: some }),
@@ -161,11 +162,3 @@ const unrefreshed = (server: SearchServer, shards: number): CatalogError =>
   new CatalogError("unavailable", `${server.where} could not refresh ${shards} shards`, {
     hint: "Check the cluster health of the server",
   });
-
-function batchesOf(names: readonly string[]): string[][] {
-  const batches: string[][] = [];
-  for (let from = 0; from < names.length; from += NAMES_MAX) {
-    batches.push(names.slice(from, from + NAMES_MAX));
-  }
-  return batches;
-}

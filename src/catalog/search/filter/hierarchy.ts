@@ -4,7 +4,7 @@
  */
 import { CatalogError } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
-import { appendAll } from "../../../lib/lists.ts";
+import { appendAll, slicesOf } from "../../../lib/lists.ts";
 import {
   type Condition,
   type Cursor,
@@ -159,8 +159,7 @@ async function below(
   for (const [entityType, urns] of Map.groupBy(layer, entityTypeOf)) {
     const level = levels.get(entityType);
     if (level === undefined || level.children.length === 0) continue;
-    for (let from = 0; from < urns.length; from += hitsMax) {
-      const values = urns.slice(from, from + hitsMax);
+    for (const values of slicesOf(urns, hitsMax)) {
       const condition: Condition = { kind: "equal", field: level.parent, values };
       const scope: Scope = {
         entityTypes: level.children,

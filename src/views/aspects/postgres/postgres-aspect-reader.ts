@@ -8,7 +8,7 @@
 import { type AspectState, type EntityState, unknownEntity } from "../../../core/entity-state.ts";
 import { CatalogError } from "../../../core/errors.ts";
 import { EMPTY_STREAM, position, type Revision, revision, START } from "../../../core/position.ts";
-import { appendAll } from "../../../lib/lists.ts";
+import { appendAll, slicesOf } from "../../../lib/lists.ts";
 import type { ServerAddress } from "../../../storage/view-origin.ts";
 import type { AspectReader } from "../aspect-table.ts";
 import { createUrnPattern, type UrnPattern } from "../urn-like.ts";
@@ -118,8 +118,8 @@ export async function openPostgresAspectReader(address: ServerAddress): Promise<
     async getEntities(urns) {
       if (urns.length <= ENTITIES_PER_SLICE_MAX) return getStates(urns);
       const states: EntityState[] = [];
-      for (let from = 0; from < urns.length; from += ENTITIES_PER_SLICE_MAX) {
-        appendAll(states, await getStates(urns.slice(from, from + ENTITIES_PER_SLICE_MAX)));
+      for (const slice of slicesOf(urns, ENTITIES_PER_SLICE_MAX)) {
+        appendAll(states, await getStates(slice));
       }
       return states;
     },

@@ -8,7 +8,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { type AspectState, type EntityState, unknownEntity } from "../../../core/entity-state.ts";
 import { revision } from "../../../core/position.ts";
-import { appendAll } from "../../../lib/lists.ts";
+import { appendAll, slicesOf } from "../../../lib/lists.ts";
 import { type Prepared, preparingOn } from "../../../storage/sqlite/prepared.ts";
 import { splitUrn } from "../../../storage/sqlite/split-urn.ts";
 import { openSqliteReading } from "../../../storage/sqlite/sqlite-reading.ts";
@@ -34,8 +34,7 @@ export function openSqliteAspectReader(path: string): AspectReader {
       if (urns.length === 1 && !(await readOne(() => isKnown(urn)))) return [unknownEntity(urn)];
       if (urns.length <= ENTITIES_PER_SLICE_MAX) return read(() => urns.map(getEntity));
       const states: EntityState[] = [];
-      for (let from = 0; from < urns.length; from += ENTITIES_PER_SLICE_MAX) {
-        const slice = urns.slice(from, from + ENTITIES_PER_SLICE_MAX);
+      for (const slice of slicesOf(urns, ENTITIES_PER_SLICE_MAX)) {
         appendAll(states, await read(() => slice.map(getEntity)));
         await yieldToEventLoop();
       }

@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { appendAll } from "../../../lib/lists.ts";
+import { appendAll, slicesOf } from "../../../lib/lists.ts";
 import { timeSliced } from "../../../storage/batching.ts";
 import { preparingOn } from "../../../storage/sqlite/prepared.ts";
 import { openSqliteReading } from "../../../storage/sqlite/sqlite-reading.ts";
@@ -66,8 +66,7 @@ export function openSqliteGraphReader(path: string): GraphReader {
 
     async stamps(pairs) {
       const found: (Stamps | undefined)[] = [];
-      for (let from = 0; from < pairs.length; from += PAIRS_PER_SLICE_MAX) {
-        const slice = pairs.slice(from, from + PAIRS_PER_SLICE_MAX);
+      for (const slice of slicesOf(pairs, PAIRS_PER_SLICE_MAX)) {
         appendAll(found, await read(() => slice.map(stampsOf)));
       }
       return found;

@@ -4,6 +4,7 @@
  * checkpoint moves past them.
  */
 import { type Position, START } from "../../../core/position.ts";
+import { slicesOf } from "../../../lib/lists.ts";
 import { openElasticsearchReading } from "../../../storage/elasticsearch/elasticsearch-reading.ts";
 import type { StoredViewState } from "../../../storage/elasticsearch/view-metadata.ts";
 import type { ServerAddress } from "../../../storage/view-origin.ts";
@@ -102,8 +103,7 @@ export async function openElasticsearchSearchReader(address: ServerAddress): Pro
         const state = await checkpoints.read();
         const existing = urns.filter((urn) => state?.places.includes(partitionOfUrn(urn)));
         const found = new Map<string, SearchDocument>();
-        for (let from = 0; from < existing.length; from += DOCUMENTS_MAX) {
-          const chunk = existing.slice(from, from + DOCUMENTS_MAX);
+        for (const chunk of slicesOf(existing, DOCUMENTS_MAX)) {
           const { docs } = await reading.send((client) =>
             client.mget<Pick<StoredSource, "document">>({
               realtime: false,

@@ -10,6 +10,7 @@
  */
 import { CatalogError } from "../../../core/errors.ts";
 import { type Position, position, START } from "../../../core/position.ts";
+import { slicesOf } from "../../../lib/lists.ts";
 import {
   type ElasticsearchView,
   openElasticsearchView,
@@ -208,8 +209,8 @@ async function fetchPositions(
 ): Promise<ReadonlyMap<string, { readonly at: Position }>> {
   const { generation } = await state();
   const found = new Map<string, { readonly at: Position }>();
-  for (let from = 0; from < urns.length; from += FETCHED_MAX) {
-    const chunk = urns.slice(from, from + FETCHED_MAX).map((urn) => urn.toWellFormed());
+  for (const slice of slicesOf(urns, FETCHED_MAX)) {
+    const chunk = slice.map((urn) => urn.toWellFormed());
     const { docs } = await server.send("read", (client) =>
       client.mget<Pick<StoredSource, "at">>({
         _source: ["at"],

@@ -8,6 +8,7 @@ import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { estypes } from "@elastic/elasticsearch";
 import { START } from "../../../core/position.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
+import { slicesOf } from "../../../lib/lists.ts";
 import { batching } from "../../../storage/batching.ts";
 import { statusOf } from "../../../storage/elasticsearch/client.ts";
 import {
@@ -69,8 +70,7 @@ export async function openElasticsearchTimeseriesReader(
     urns: readonly string[],
   ): Promise<readonly StoredEvent[]> {
     const latest: StoredEvent[] = [];
-    for (let from = 0; from < urns.length; from += LATEST_MAX) {
-      const some = urns.slice(from, from + LATEST_MAX);
+    for (const some of slicesOf(urns, LATEST_MAX)) {
       const { hits } = await search({
         index: names.live(placeOfIndex({ entityType, aspect })),
         ignore_unavailable: true,

@@ -9,6 +9,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { estypes } from "@elastic/elasticsearch";
 import type { Position } from "../../../core/position.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
+import { slicesOf } from "../../../lib/lists.ts";
 import {
   type ElasticsearchView,
   openElasticsearchView,
@@ -132,8 +133,7 @@ function createLooking(view: ElasticsearchView<Kept>) {
     async removeStored(removes: readonly Remove[]): Promise<void> {
       // Also finds events of an earlier batch that failed.
       if (removes.length > 0) await view.refresh();
-      for (let from = 0; from < removes.length; from += REMOVES_MAX) {
-        const some = removes.slice(from, from + REMOVES_MAX);
+      for (const some of slicesOf(removes, REMOVES_MAX)) {
         for await (const hits of stored({ bool: { should: some.map(bearingOn) } })) {
           await view.write(hits.flatMap((hit) => deletions(hit, some)));
         }

@@ -1,4 +1,5 @@
 /** Reads properties of edges. */
+import { slicesOf } from "../../../../lib/lists.ts";
 import { batching } from "../../../../storage/batching.ts";
 import type { Pair, Stamps } from "../../graph.ts";
 import { whole } from "../connection.ts";
@@ -43,8 +44,7 @@ export function createStampsQuery(
     const found: (Stamps | undefined)[] = pairs.map(() => undefined);
     for (const [type, ats] of Map.groupBy(pairs.keys(), (at) => pairs[at]?.type ?? "")) {
       if (type === "") continue;
-      for (let from = 0; from < ats.length; from += PAIRS_PER_QUERY_MAX) {
-        const some = ats.slice(from, from + PAIRS_PER_QUERY_MAX);
+      for (const some of slicesOf(ats, PAIRS_PER_QUERY_MAX)) {
         const answer = await ask((label) => ({
           text: query(label, relationshipOf(type)),
           parameters: {

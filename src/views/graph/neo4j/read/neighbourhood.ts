@@ -3,7 +3,7 @@
  * name of a type, so the number of neighbours is a node degree, which the server stores. A page needs a
  * sort of all neighbours.
  */
-import { appendAll } from "../../../../lib/lists.ts";
+import { appendAll, slicesOf } from "../../../../lib/lists.ts";
 import { batching } from "../../../../storage/batching.ts";
 import type { Direction, Neighbour, NeighboursQuery } from "../../graph.ts";
 import { whole } from "../connection.ts";
@@ -25,8 +25,7 @@ export function createNeighbourhood(ask: AskLive): (query: NeighboursQuery) => P
     if (relationships.length === 0) return queries.map(() => NONE);
     const pages: Page[] = [];
     const together = Math.max(1, Math.floor(NEIGHBOURS_MAX / Math.max(1, count)));
-    for (let from = 0; from < queries.length; from += together) {
-      const some = queries.slice(from, from + together);
+    for (const some of slicesOf(queries, together)) {
       const answer = await ask((label) => ({
         text: pagesQuery(label, direction, relationships),
         parameters: {

@@ -4,6 +4,7 @@
  */
 import type { estypes } from "@elastic/elasticsearch";
 import { CatalogError } from "../../../../core/errors.ts";
+import { slicesOf } from "../../../../lib/lists.ts";
 import type { FieldValue } from "../../search.ts";
 import { head } from "../stored-text.ts";
 
@@ -17,17 +18,12 @@ export const isNothing = (query: QueryClause): boolean => query.match_none !== u
 const TERMS_MAX = 50_000;
 
 /** Matches documents whose field has one of the values. */
-export function terms(
+export const terms = (
   field: string,
   values: readonly FieldValue[],
   score = 0,
-): readonly QueryClause[] {
-  const queries: QueryClause[] = [];
-  for (let from = 0; from < values.length; from += TERMS_MAX) {
-    queries.push({ terms: { [field]: values.slice(from, from + TERMS_MAX), boost: score } });
-  }
-  return queries;
-}
+): readonly QueryClause[] =>
+  Array.from(slicesOf(values, TERMS_MAX), (some) => ({ terms: { [field]: some, boost: score } }));
 
 /** Maximum size of a prefix or a range bound; servers reject longer ones. */
 const TERM_BYTES_MAX = 900;

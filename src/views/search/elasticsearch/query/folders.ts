@@ -4,6 +4,7 @@
  * that have several paths is counted again with a query of its own.
  */
 import type { estypes } from "@elastic/elasticsearch";
+import { slicesOf } from "../../../../lib/lists.ts";
 import { fieldValues } from "../../evaluate.ts";
 import type { Folder, FolderQuery, FolderResult } from "../../search.ts";
 import { encoded, fieldNames } from "../fields.ts";
@@ -169,8 +170,7 @@ async function countAgain(
   indices: Indices,
 ): Promise<void> {
   const uncertain = [...counted].filter(([, folder]) => folder.uncertain);
-  for (let from = 0; from < uncertain.length; from += FOLDERS_MAX) {
-    const chunk = uncertain.slice(from, from + FOLDERS_MAX);
+  for (const chunk of slicesOf(uncertain, FOLDERS_MAX)) {
     const { aggregations = {} } = await indices.search({
       query: scope,
       size: 0,
