@@ -44,7 +44,7 @@ export class CatalogError extends Error {
     code: ErrorCode,
     message: string,
     options: {
-      hint?: string;
+      hint?: string | undefined;
       cause?: unknown;
       retryAfterSeconds?: number;
       actor?: string | undefined;
@@ -69,6 +69,10 @@ export class CatalogError extends Error {
     return this.hint === undefined ? this.message : `${this.message}. ${this.hint}`;
   }
 }
+
+/** The error of an invalid request; `hint`: what to do. */
+export const invalid = (message: string, hint: string): CatalogError =>
+  new CatalogError("invalid", message, { hint });
 
 /** A record of the log cannot be read. */
 export const isUnreadable = (error: unknown): error is CatalogError =>

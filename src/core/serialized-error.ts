@@ -18,4 +18,4 @@ export function serializeError(error: unknown): SerializedError {
 }
 
 export const deserializeError = ({ code, message, hint }: SerializedError): CatalogError =>
-  new CatalogError(code, message, hint === undefined ? {} : { hint });
+  new CatalogError(code, message, { hint });

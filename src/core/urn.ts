@@ -148,7 +148,7 @@ export function wrongPartCount(
   return new CatalogError(
     "malformed",
     `urn "${shortened(urn)}" has ${found} key part${found === 1 ? "" : "s"} where ${parts.length} are needed: (${names})`,
-    found > parts.length ? { hint: "Write a comma inside a part as %2C" } : {},
+    { hint: found > parts.length ? "Write a comma inside a part as %2C" : undefined },
   );
 }
 

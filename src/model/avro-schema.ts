@@ -71,7 +71,7 @@ const KNOWN_OF_FIELD = new Set([
 
 /** Throws CatalogError `invalid` with the file, what is wrong and what to do. */
 export function broken(file: string, what: string, hint?: string): CatalogError {
-  return new CatalogError("invalid", `model file "${file}": ${what}`, hint ? { hint } : {});
+  return new CatalogError("invalid", `model file "${file}": ${what}`, { hint });
 }
 
 /** Reads the named type that a file holds, and those defined inside it. */

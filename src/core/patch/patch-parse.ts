@@ -156,4 +156,4 @@ function parseKeys(value: unknown): ParsedPatch["keys"] {
 }
 
 const malformed = (message: string, hint?: string): CatalogError =>
-  new CatalogError("malformed", message, hint === undefined ? {} : { hint });
+  new CatalogError("malformed", message, { hint });

@@ -74,10 +74,8 @@ export function applyPatch(
     } catch (cause) {
       if (!(cause instanceof CatalogError)) throw cause;
       const which = `operation ${index} (${operation.op} "${operation.path.text}") of the patch of "${patch.aspect}"`;
-      throw new CatalogError(cause.code, `${which}: ${cause.message}`, {
-        ...(cause.hint !== undefined && { hint: cause.hint }),
-        cause,
-      });
+      const { code, message, hint } = cause;
+      throw new CatalogError(code, `${which}: ${message}`, { hint, cause });
     }
   }
   return document.whole();

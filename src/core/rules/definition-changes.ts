@@ -6,7 +6,7 @@
 
 import type { JsonObject } from "../../lib/json.ts";
 import { sameJson } from "../../lib/same-json.ts";
-import { CatalogError } from "../errors.ts";
+import { type CatalogError, invalid } from "../errors.ts";
 import { shown } from "../patch/patch-keys.ts";
 import { allowedBy, cardinalityOf } from "./property-values.ts";
 
@@ -73,6 +73,3 @@ function breakIn(value: JsonObject, previous: JsonObject): string | undefined {
 /** Versions are 14 digits, so that the later one is the greater text. */
 const isNewer = (version: unknown, before: unknown): boolean =>
   typeof version === "string" && (typeof before !== "string" || version > before);
-
-const invalid = (message: string, hint: string): CatalogError =>
-  new CatalogError("invalid", message, { hint });

@@ -7,7 +7,7 @@
 import { listed } from "../../lib/format.ts";
 import { type JsonObject, jsonObject, objectOf, objectsIn } from "../../lib/json.ts";
 import { sameJson } from "../../lib/same-json.ts";
-import { CatalogError } from "../errors.ts";
+import { type CatalogError, invalid } from "../errors.ts";
 import { shown } from "../patch/patch-keys.ts";
 import { numberOf } from "../query/filter.ts";
 import { entityTypeOf, isUrn } from "../urn.ts";
@@ -195,6 +195,3 @@ const severalEntries = (urn: string, count: number): CatalogError =>
     `property "${urn}" has multiple entries: ${count}`,
     "Send all of its values in one entry",
   );
-
-const invalid = (message: string, hint: string): CatalogError =>
-  new CatalogError("invalid", message, { hint });

@@ -6,7 +6,7 @@
 import { listed } from "../../lib/format.ts";
 import { type JsonObject, objectOf, objectsIn, stringsIn } from "../../lib/json.ts";
 import { sameJson } from "../../lib/same-json.ts";
-import { CatalogError } from "../errors.ts";
+import { type CatalogError, invalid } from "../errors.ts";
 import { entityTypeOf, nestedUrn } from "../urn.ts";
 import type { OtherEntities, OthersNeeded } from "./other-entities.ts";
 
@@ -22,9 +22,6 @@ interface ReferenceRule {
   readonly needs?: OthersNeeded;
   readonly rejection: (value: JsonObject, context: ReferenceContext) => CatalogError | undefined;
 }
-
-const invalid = (message: string, hint: string): CatalogError =>
-  new CatalogError("invalid", message, { hint });
 
 /** status.lifecycleStage: the stage exists and admits the entity's type. */
 export const stageRule: ReferenceRule = {

@@ -5,7 +5,7 @@
  */
 import { listed } from "../../lib/format.ts";
 import { type JsonObject, jsonObject, objectOf, objectsIn, stringsIn } from "../../lib/json.ts";
-import { CatalogError } from "../errors.ts";
+import { type CatalogError, invalid } from "../errors.ts";
 import { rootUserId } from "../urn.ts";
 import { rejectionOfDefinition } from "./definition-changes.ts";
 import { type LinkPath, rejectionOfLinks } from "./link-rules.ts";
@@ -68,15 +68,10 @@ const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
     "propertyDefinition",
     { needsCurrent: true, needs: definitionNeeds, rejection: wrongDefinition },
   ],
-  ["schemaMetadata", { rejection: wrongPaths({ aspect: "schemaMetadata", member: "fields" }) }],
+  ["schemaMetadata", { rejection: wrongPaths("schemaMetadata", "fields") }],
   [
     "editableSchemaMetadata",
-    {
-      rejection: wrongPaths({
-        aspect: "editableSchemaMetadata",
-        member: "editableSchemaFieldInfo",
-      }),
-    },
+    { rejection: wrongPaths("editableSchemaMetadata", "editableSchemaFieldInfo") },
   ],
 ]);
 
@@ -201,10 +196,9 @@ function withSyncedDomains(value: JsonObject, { previous }: WriteContext): JsonO
     value.domainAssociations !== undefined && !sameMembers(associated, associatedBefore);
   // An empty `domains` has no meaning: the field is required, so clients of associations send it.
   if (domainsChanged && associationsChanged && domains.length > 0) {
-    throw new CatalogError(
-      "invalid",
+    throw invalid(
       `domains and domainAssociations of the aspect "domains" name different domains: ${listed(domains)} and ${listed(associated)}`,
-      { hint: "Change one of the two; the other follows" },
+      "Change one of the two; the other follows",
     );
   }
   if (associationsChanged) {
@@ -249,10 +243,9 @@ function withoutUndefinedProperties(
   });
   if (defined.length === properties.length) return value;
   if (defined.length === 0) {
-    throw new CatalogError(
-      "invalid",
+    throw invalid(
       `no structured property of the write is defined: ${listed(definitionsOf(value))}`,
-      { hint: "Write the propertyDefinition of each first" },
+      "Write the propertyDefinition of each first",
     );
   }
   return { ...value, properties: defined };
@@ -295,19 +288,10 @@ function rejectionOfRemoval(
   // Without siblings it is unknown whether the user is one of the system.
   const isSystem = sibling === undefined || sibling("corpUserInfo")?.system === true;
   if (!isRoot && !isSystem) return undefined;
-  return new CatalogError(
-    "invalid",
+  return invalid(
     `aspect "status", /removed: "${urn}" is built-in and cannot be deleted`,
-    {
-      hint: "Remove its roles and policies, or suspend it, instead",
-    },
+    "Remove its roles and policies, or suspend it, instead",
   );
-}
-
-function wrongPaths(
-  fields: Parameters<typeof rejectionOfPaths>[0],
-): NonNullable<WriteRule["rejection"]> {
-  return (value, { previous }) => rejectionOfPaths(fields, value, previous);
 }
 
 const distinct = (values: readonly string[]): readonly string[] => [...new Set(values)];
@@ -315,39 +299,30 @@ const distinct = (values: readonly string[]): readonly string[] => [...new Set(v
 const sameMembers = (some: readonly string[], others: readonly string[]): boolean =>
   some.length === others.length && some.every((value) => others.includes(value));
 
-/** Location of the schema fields in an aspect. */
-interface Fields {
-  readonly aspect: string;
-  /** `fields` or `editableSchemaFieldInfo`: [{fieldPath, …}]. */
-  readonly member: string;
-}
-
 /**
- * Field paths of a schema must be unique and not empty. Returns the error of a schema; undefined if
- * it is valid. Invalid paths of the current value (`previous`) are accepted.
+ * The rule that field paths of a schema are unique and not empty. `member`: the list of the schema's
+ * fields, [{fieldPath, …}]. Invalid paths of the current value (`previous`) are accepted.
  */
-function rejectionOfPaths(
-  { aspect, member }: Fields,
-  value: JsonObject,
-  previous: JsonObject | undefined,
-): CatalogError | undefined {
-  const paths = pathsOf(value[member]);
-  const distinct = new Set(paths);
-  if (distinct.size === paths.length && !distinct.has("")) return undefined;
-  const before = pathsOf(previous?.[member]);
-  if (distinct.has("") && !before.includes("")) {
-    return new CatalogError("invalid", `aspect "${aspect}" has an empty field path in ${member}`, {
-      hint: "Give each field the path that names it",
-    });
-  }
-  const known = new Set(repeated(before));
-  const added = repeated(paths).filter((path) => !known.has(path));
-  if (added.length === 0) return undefined;
-  return new CatalogError(
-    "invalid",
-    `aspect "${aspect}" has duplicated field paths in ${member}: ${listed(added)}`,
-    { hint: "Send each field path once" },
-  );
+function wrongPaths(aspect: string, member: string): NonNullable<WriteRule["rejection"]> {
+  return (value, { previous }) => {
+    const paths = pathsOf(value[member]);
+    const distinct = new Set(paths);
+    if (distinct.size === paths.length && !distinct.has("")) return undefined;
+    const before = pathsOf(previous?.[member]);
+    if (distinct.has("") && !before.includes("")) {
+      return invalid(
+        `aspect "${aspect}" has an empty field path in ${member}`,
+        "Give each field the path that names it",
+      );
+    }
+    const known = new Set(repeated(before));
+    const added = repeated(paths).filter((path) => !known.has(path));
+    if (added.length === 0) return undefined;
+    return invalid(
+      `aspect "${aspect}" has duplicated field paths in ${member}: ${listed(added)}`,
+      "Send each field path once",
+    );
+  };
 }
 
 const pathsOf = (fields: unknown): readonly string[] =>

@@ -27,7 +27,7 @@ export function validationErrorOf(action: string, finding: Finding): CatalogErro
   return new CatalogError(
     keyword === "maxItems" ? "too_large" : "malformed",
     `Parameters of method '${action}' failed validation with error 'ERROR :: ${where} :: ${what}'`,
-    hint === undefined ? {} : { hint },
+    { hint },
   );
 }
 

@@ -180,7 +180,7 @@ function translated(error: Error, done: string, where: string, asker: ViewSettin
   return new CatalogError(
     "unavailable",
     `the view "${asker.view}" could not be ${done}: ${where} ${reason}`,
-    { cause: error, ...(hint !== undefined && { hint }) },
+    { cause: error, hint },
   );
 }
 

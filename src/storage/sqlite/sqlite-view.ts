@@ -253,7 +253,7 @@ export function withCatalogErrors<T>(schema: ViewSchema, done: string, operation
       `the view "${schema.view}" could not be ${done}: ${error.message}`,
       {
         cause: error,
-        ...(isDamaged(error) && { hint: `Run: ${ownCommand(`rebuild ${schema.view}`)}` }),
+        hint: isDamaged(error) ? `Run: ${ownCommand(`rebuild ${schema.view}`)}` : undefined,
       },
     );
   }

@@ -1,6 +1,6 @@
 /** Mutations that change a few members of one aspect of an asset. */
 
-import { CatalogError } from "../../../core/errors.ts";
+import { invalid } from "../../../core/errors.ts";
 import { entityTypeOf } from "../../../core/urn.ts";
 import { stringsIn } from "../../../lib/json.ts";
 import type { InputArgs, UpdateArgs, Viewer } from "../../context.ts";
@@ -35,8 +35,6 @@ interface StageArgs {
   readonly urn: string;
   readonly lifecycleStageUrn?: Maybe<string>;
 }
-
-const invalid = (message: string, hint: string) => new CatalogError("invalid", message, { hint });
 
 /** Throws `invalid` unless the stage applies to the entity's type and may follow its current stage. */
 async function rejectStage(urn: string, stage: string, { loader }: Viewer): Promise<void> {

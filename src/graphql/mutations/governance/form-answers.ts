@@ -3,7 +3,7 @@
  * completed ones; the form is complete with all of its required prompts. The respondents of a form,
  * and everybody who may edit the asset's properties, answer it.
  */
-import { CatalogError } from "../../../core/errors.ts";
+import { CatalogError, invalid } from "../../../core/errors.ts";
 import { type JsonObject, jsonObject, objectsIn, stringsIn } from "../../../lib/json.ts";
 import type { InputArgs, UpdateArgs, Viewer } from "../../context.ts";
 import { memberAt } from "../../mapping/mapping.ts";
@@ -23,8 +23,6 @@ interface Answer {
 }
 
 const FIELDS = "FIELDS_STRUCTURED_PROPERTY";
-
-const rejection = (message: string, hint: string) => new CatalogError("invalid", message, { hint });
 
 /** True if the actors of the form include the caller. */
 async function isRespondent(form: JsonObject, asset: string, viewer: Viewer): Promise<boolean> {
@@ -57,7 +55,7 @@ function promptFor(
 ): PropertyPrompt {
   const prompt = objectsIn(info.prompts).find(({ id }) => id === promptId);
   if (prompt === undefined || prompt.type !== type) {
-    throw rejection(
+    throw invalid(
       `prompt "${promptId}" of type ${type} is not in the form`,
       "Send the id and the type of a prompt of its aspect formInfo",
     );
@@ -66,7 +64,7 @@ function promptFor(
   if (structuredPropertyParams?.structuredPropertyUrn === asked && structuredPropertyParams) {
     return { prompt, property: structuredPropertyParams };
   }
-  throw rejection(
+  throw invalid(
     `prompt "${promptId}" asks for "${String(asked)}"`,
     "Send structuredPropertyParams with this structured property",
   );
@@ -102,10 +100,7 @@ function formsAfter(stored: JsonObject, form: string, info: JsonObject, progress
     ({ urn }) => urn === form,
   );
   if (own === undefined) {
-    throw rejection(
-      `form "${form}" is not assigned to the asset`,
-      "Assign it with batchAssignForm",
-    );
+    throw invalid(`form "${form}" is not assigned to the asset`, "Assign it with batchAssignForm");
   }
   const { promptId } = progress.answer;
   const both = [...objectsIn(own.completedPrompts), ...objectsIn(own.incompletePrompts)];
@@ -184,7 +179,7 @@ async function verifyForm(
   }
   const completed = objectsIn((await viewer.loader.load(urn)).aspect("forms")?.completedForms);
   if (info.type !== "VERIFICATION" || !completed.some((one) => one.urn === form)) {
-    throw rejection(
+    throw invalid(
       `form "${form}" cannot be verified for "${urn}"`,
       "Only complete forms of type VERIFICATION can: answer its required prompts first",
     );
