@@ -18,3 +18,24 @@ export interface ChangeEvent {
   /** For the event of a run: its current `dataProcessInstanceRelationships`, as JSON text. */
   readonly relationships?: string | undefined;
 }
+
+/** The content type of values in events. */
+export const JSON_TYPE = "application/json";
+
+/** The MetadataChangeLog of an event. `bytesOf`: the value of an aspect as the encoding has bytes. */
+export function changeLogOf({ change, previous }: ChangeEvent, bytesOf: (json: string) => unknown) {
+  const aspectOf = (json: string | undefined) =>
+    json === undefined ? undefined : { value: bytesOf(json), contentType: JSON_TYPE };
+  return {
+    entityType: change.entityType,
+    entityUrn: change.urn,
+    changeType: change.changeType,
+    aspectName: change.aspect,
+    aspect: aspectOf(change.value),
+    systemMetadata: change.system,
+    headers: change.headers,
+    previousAspectValue: aspectOf(previous?.value),
+    previousSystemMetadata: previous?.system,
+    created: change.created,
+  };
+}

@@ -12,7 +12,7 @@ import type { AuditStamp, SystemMetadata } from "../core/change.ts";
 import { assert, CatalogError, messageOf } from "../core/errors.ts";
 import type { PlatformEvent } from "../core/platform-event.ts";
 import { boundedCache } from "../lib/bounded-cache.ts";
-import type { ChangeEvent } from "./change-event.ts";
+import { type ChangeEvent, changeLogOf } from "./change-event.ts";
 import { schemaOfTopic, topics } from "./event-schemas.ts";
 import { withoutNamespaces } from "./schema-names.ts";
 
@@ -57,7 +57,6 @@ export interface EventCodec {
 
 const MAGIC = 0;
 const FRAME_BYTES = 5;
-const CONTENT_TYPE = "application/json";
 /** Size of the shared buffer; a larger event gets a temporary buffer. */
 const SCRATCH_BYTES = 256 * 1024;
 /** Maximum number of resolved schemas of writers in the cache. */
@@ -71,25 +70,17 @@ export function createEventCodec(schemas: SchemaSource): EventCodec {
   const readProposal = createProposalReader(schemas);
 
   return {
-    encodeChange: ({ change, previous }) => ({
-      topic: change.timeseries ? topics.timeseries : topics.versioned,
-      key: change.urn,
-      value: encodeLog(
-        {
-          entityType: change.entityType,
-          entityUrn: change.urn,
-          changeType: change.changeType,
-          aspectName: change.aspect,
-          aspect: wireAspect(change.value),
-          systemMetadata: change.system,
-          headers: change.headers,
-          previousAspectValue: wireAspect(previous?.value),
-          previousSystemMetadata: previous?.system,
-          created: change.created,
-        },
-        () => `change of "${change.aspect}" of "${change.urn}" at position ${change.position}`,
-      ),
-    }),
+    encodeChange(event) {
+      const { timeseries, urn, aspect, position } = event.change;
+      return {
+        topic: timeseries ? topics.timeseries : topics.versioned,
+        key: urn,
+        value: encodeLog(
+          changeLogOf(event, (json) => json),
+          () => `change of "${aspect}" of "${urn}" at position ${position}`,
+        ),
+      };
+    },
 
     encodePlatformEvent: ({ key, ...record }) => ({
       topic: topics.platformEvents,
@@ -122,9 +113,6 @@ export function createEventCodec(schemas: SchemaSource): EventCodec {
     },
   };
 }
-
-const wireAspect = (value: string | undefined) =>
-  value === undefined ? undefined : { value, contentType: CONTENT_TYPE };
 
 /** Replaces `bytes` by `string`, which has the same encoding: aspect values are text in memory. */
 const bytesAsText = (schema: Schema): Schema =>

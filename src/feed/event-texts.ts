@@ -4,7 +4,7 @@
  */
 import avro, { type Schema } from "avsc";
 import type { PlatformEvent } from "../catalog/catalog.ts";
-import type { ChangeEvent } from "./change-event.ts";
+import { type ChangeEvent, changeLogOf, JSON_TYPE } from "./change-event.ts";
 import { schemaOfTopic, topics } from "./event-schemas.ts";
 
 export interface EventTexts {
@@ -12,8 +12,6 @@ export interface EventTexts {
   change(event: ChangeEvent): string;
   platformEvent(event: PlatformEvent): string;
 }
-
-const CONTENT_TYPE = "application/json";
 
 export function createEventTexts(): EventTexts {
   const types = new Map<string, avro.Type>();
@@ -26,24 +24,11 @@ export function createEventTexts(): EventTexts {
   }
 
   return {
-    change({ change, previous }) {
-      const { entityType, urn, changeType, aspect, value, system, headers, created } = change;
-      return textOf(typeOf(topics.versioned), {
-        entityType,
-        entityUrn: urn,
-        changeType,
-        aspectName: aspect,
-        aspect: generic(value),
-        systemMetadata: system,
-        headers,
-        created,
-        previousAspectValue: generic(previous?.value),
-        previousSystemMetadata: previous?.system,
-      });
-    },
+    change: (event) => textOf(typeOf(topics.versioned), changeLogOf(event, jsonBytes)),
 
     platformEvent({ name, header, payload: { value, contentType } }) {
-      const payload = { value: bytesOf({ value, contentType }), contentType };
+      const bytes = contentType === JSON_TYPE ? jsonBytes(value) : Buffer.from(value);
+      const payload = { value: bytes, contentType };
       return textOf(typeOf(topics.platformEvents), { header, name, payload });
     },
   };
@@ -52,17 +37,12 @@ export function createEventTexts(): EventTexts {
 /** Absent members take the default of the schema, null. */
 const textOf = (type: avro.Type, record: unknown): string => type.toString(record as object);
 
-const generic = (json: string | undefined) =>
-  json === undefined
-    ? undefined
-    : { value: bytesOf({ value: json, contentType: CONTENT_TYPE }), contentType: CONTENT_TYPE };
-
 /** This encoding writes bytes as Latin-1 text, so characters of JSON beyond ASCII become escapes. */
-const bytesOf = ({ value, contentType }: PlatformEvent["payload"]): Buffer =>
-  contentType === CONTENT_TYPE ? Buffer.from(ascii(value), "latin1") : Buffer.from(value);
-
-const ascii = (json: string): string =>
-  json.replace(
-    /[\u0080-\uffff]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+const jsonBytes = (json: string): Buffer =>
+  Buffer.from(
+    json.replace(
+      /[\u0080-\uffff]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    ),
+    "latin1",
   );
