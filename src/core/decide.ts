@@ -12,7 +12,7 @@ import type { AuditStamp, Change, SystemMetadata } from "./change.ts";
 import { NO_RUN_ID } from "./change.ts";
 import { type AspectState, currentAspect, type EntityState } from "./entity-state.ts";
 import { assert, CatalogError } from "./errors.ts";
-import { type Revision, revision } from "./position.ts";
+import { revision } from "./position.ts";
 
 /** Preconditions of a proposal on the current aspect. */
 export interface Conditions {
@@ -135,6 +135,9 @@ const lifetimeOf = (
   eventSystem: events.find(({ after }) => after >= from && after <= to)?.system,
 });
 
+/** The members of a command that its change takes over. */
+type WriteSource = Pick<AspectCommand, "system" | "headers">;
+
 /** The working state of a decision, and the changes so far. */
 interface Draft {
   readonly aspect: (name: string) => AspectState | undefined;
@@ -143,19 +146,13 @@ interface Draft {
     aspect: string,
     validated: AspectValue,
     schemaVersion: number,
-    source: Pick<AspectCommand, "system" | "headers">,
+    source: WriteSource,
     first?: boolean,
   ) => void;
-  readonly confirm: (
-    current: AspectState,
-    source: Pick<AspectCommand, "system" | "headers">,
-  ) => void;
+  readonly confirm: (current: AspectState, source: WriteSource) => void;
   /** Appends the current value again, so that views apply it again; the aspect does not change. */
   readonly restate: (current: AspectState) => void;
-  readonly remove: (
-    current: AspectState,
-    source: Pick<AspectCommand, "system" | "headers">,
-  ) => void;
+  readonly remove: (current: AspectState, source: WriteSource) => void;
   readonly finish: () => Decision;
 }
 
@@ -165,7 +162,8 @@ function decideOne(draft: Draft, command: AspectCommand, context: DecisionContex
   checkConditions(creating ? undefined : current, command);
   if (command.kind === "delete") {
     if (current === undefined) {
-      throw rejection("not_found", command, `there is no "${command.aspect}" to delete`);
+      const message = `${command.label}there is no "${command.aspect}" to delete`;
+      throw new CatalogError("not_found", message);
     }
     draft.remove(current, command);
     return;
@@ -269,9 +267,6 @@ function obstacleToCreating(
   return undefined;
 }
 
-const rejection = (code: "not_found", command: AspectCommand, message: string): CatalogError =>
-  new CatalogError(code, `${command.label}${message}`);
-
 const failedCondition = (command: AspectCommand, message: string): CatalogError =>
   new CatalogError("invalid", `${command.label}${message}`, { failedCondition: true });
 
@@ -355,13 +350,11 @@ function createDraft(state: EntityState, context: DecisionContext): Draft {
 
     finish() {
       if (changes.length === 0) return { changes, next: state };
-      const next = { urn, revision: after(state.revision, changes.length), aspects };
+      const next = { urn, revision: revision(state.revision + changes.length), aspects };
       return { changes, next };
     },
   };
 }
-
-const after = (last: Revision, count: number): Revision => revision(last + count);
 
 /** System metadata of a write, without absent members. The server sets version and stamps. */
 export function systemOf(
