@@ -4,6 +4,7 @@
  */
 import type { LRUCache } from "lru-cache";
 import { boundedCache } from "../../../lib/bounded-cache.ts";
+import { splitUrn } from "../../../storage/split-urn.ts";
 import type { AspectWrite } from "../aspect-table.ts";
 import { type EntityChange, foldWrites, urnsOfRemovals } from "./folded-writes.ts";
 import type { PostgresConnection } from "./postgres-connection.ts";
@@ -173,7 +174,7 @@ async function addKinds(
   writes: readonly AspectWrite[],
 ): Promise<void> {
   for (const write of writes) {
-    const prefix = prefixOf(write.urn);
+    const { prefix } = splitUrn(write.urn);
     const type = write.op === "value" ? write.entityType : undefined;
     const kind = kinds.get(prefix);
     if (kind !== undefined && (kind.type !== undefined || type === undefined)) continue;
@@ -223,7 +224,7 @@ function newEntities(
   const created = new Map<string, EntityRow>();
   for (const { urn } of writes) {
     if (found.has(urn) || created.has(urn)) continue;
-    const kind = known(kinds, prefixOf(urn)).id;
+    const kind = known(kinds, splitUrn(urn).prefix).id;
     created.set(urn, { id: lastEntity + created.size + 1, urn, kind, living: false });
   }
   return created;
@@ -313,9 +314,6 @@ async function* partsOf(
   }
   if (part.length > 0) yield part;
 }
-
-/** The prefix of the urns of a kind, `urn:li:dataset:`; empty for a urn with fewer than three colons. */
-const prefixOf = (urn: string): string => /^(?:[^:]*:){3}/.exec(urn)?.[0] ?? "";
 
 const idOf = (entities: ReadonlyMap<string, EntityRow>, urn: string): number =>
   known(entities, urn).id;

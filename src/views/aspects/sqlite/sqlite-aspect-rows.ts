@@ -1,9 +1,9 @@
 /** The rows of the aspect view in SQLite, for verification. */
 import type { DatabaseSync } from "node:sqlite";
 import type { Row, ViewRows } from "../../../projector/verify/view-rows.ts";
+import { splitUrn, typeOf } from "../../../storage/split-urn.ts";
 import { numberOf, preparingOn } from "../../../storage/sqlite/prepared.ts";
 import { openSqliteViewRows, type RowQueries } from "../../../storage/sqlite/row-reading.ts";
-import { splitUrn, typeOf } from "../../../storage/sqlite/split-urn.ts";
 import { entityRow } from "../folded-rows.ts";
 import { aspectSchema } from "./schema.ts";
 

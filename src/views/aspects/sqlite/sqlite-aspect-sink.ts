@@ -3,7 +3,7 @@
  * confirmations update existing rows.
  */
 import { boundedCache } from "../../../lib/bounded-cache.ts";
-import { splitUrn } from "../../../storage/sqlite/split-urn.ts";
+import { splitUrn } from "../../../storage/split-urn.ts";
 import { createSqliteSink, type SqliteWriter } from "../../../storage/sqlite/sqlite-sink.ts";
 import {
   openSqliteView,

@@ -4,7 +4,7 @@
  * change, so they are cached.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { splitUrn, typeOf } from "../../../storage/sqlite/split-urn.ts";
+import { splitUrn, typeOf } from "../../../storage/split-urn.ts";
 
 export interface GraphNumbers {
   /** Undefined for a urn that never had an edge. */

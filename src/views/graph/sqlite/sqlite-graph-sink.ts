@@ -7,8 +7,8 @@
  */
 import type { Position } from "../../../core/position.ts";
 import { boundedCache } from "../../../lib/bounded-cache.ts";
+import { splitUrn } from "../../../storage/split-urn.ts";
 import { preparingOn } from "../../../storage/sqlite/prepared.ts";
-import { splitUrn } from "../../../storage/sqlite/split-urn.ts";
 import { createSqliteSink } from "../../../storage/sqlite/sqlite-sink.ts";
 import {
   openSqliteView,

@@ -3,8 +3,8 @@
  * edges for one query, they are read in pages.
  */
 import type { DatabaseSync } from "node:sqlite";
+import { splitUrn, typeOf } from "../../../storage/split-urn.ts";
 import { type Prepared, preparingOn } from "../../../storage/sqlite/prepared.ts";
-import { splitUrn, typeOf } from "../../../storage/sqlite/split-urn.ts";
 import type { Followed, Step, Steps } from "../graph.ts";
 import type { GraphNumbers } from "./id-dictionary.ts";
 
