@@ -212,6 +212,89 @@ describe("the latest version leaves its set", () => {
   });
 });
 
+describe("a direct write of versionSetProperties", () => {
+  const setProposal = (set: string, value: object) => proposal(set, "versionSetProperties", value);
+  async function twoVersions() {
+    const [set, old, later] = [nextSet(), dataset("old"), dataset("later")];
+    await write(old, set, "01");
+    await write(later, set, "02");
+    return { set, old, later };
+  }
+  const flagsOf = (...urns: readonly string[]) => Promise.all(urns.map(isLatest));
+
+  test("that names another version moves the flag to it", async () => {
+    const { set, old, later } = await twoVersions();
+    await ingest(setProposal(set, { latest: old, versioningScheme }));
+    expect(await setOf(set)).toMatchObject({ latest: old });
+    expect(await flagsOf(old, later)).toEqual([true, false]);
+    const next = dataset("next");
+    await write(next, set, "03");
+    expect(await setOf(set)).toMatchObject({ latest: next });
+    expect(await flagsOf(old, later, next)).toEqual([false, false, true]);
+  });
+
+  test("a patch of the latest version moves the flag to it", async () => {
+    const { set, old, later } = await twoVersions();
+    const operations = [{ op: "add", path: "/latest", value: old }];
+    const { entityUrn: _, ...patch } = patchOf(old, operations);
+    await ingest({
+      ...{ ...patch, entityType: "versionSet", entityUrn: set },
+      aspectName: "versionSetProperties",
+    });
+    expect(await flagsOf(old, later)).toEqual([true, false]);
+  });
+
+  test("that names no version of the set leaves the newest version as the latest", async () => {
+    const { set, old, later } = await twoVersions();
+    await ingest(setProposal(set, { latest: dataset("foreign"), versioningScheme }));
+    expect(await setOf(set)).toMatchObject({ latest: later });
+    expect(await flagsOf(old, later)).toEqual([false, true]);
+  });
+
+  test("of a set without versions is kept until a version is written", async () => {
+    const [set, first] = [nextSet(), dataset("first")];
+    await ingest(setProposal(set, { latest: dataset("foreign"), versioningScheme }));
+    expect(await setOf(set)).toMatchObject({ latest: dataset("foreign") });
+    await write(first, set, "01");
+    expect(await setOf(set)).toMatchObject({ latest: first });
+  });
+
+  test("in a batch with a version decides which version is the latest", async () => {
+    const { set, old, later } = await twoVersions();
+    const next = dataset("next");
+    await ingest(
+      setProposal(set, { latest: old, versioningScheme }),
+      proposal(next, "versionProperties", { ...version(set, "03"), isLatest: true }),
+    );
+    expect(await setOf(set)).toMatchObject({ latest: old });
+    expect(await flagsOf(old, later, next)).toEqual([true, false, false]);
+  });
+
+  test("follows the deletion of its set in one batch", async () => {
+    const { set, old, later } = await twoVersions();
+    await ingest(
+      {
+        ...{ entityType: "versionSet", entityUrn: set, changeType: "DELETE" },
+        aspectName: "versionSetKey",
+      },
+      setProposal(set, { latest: old, versioningScheme }),
+    );
+    expect(await setOf(set)).toMatchObject({ latest: old });
+    expect(await flagsOf(old, later)).toEqual([true, false]);
+  });
+
+  test("after its deletion the next version is the only latest", async () => {
+    const { set, old, later } = await twoVersions();
+    await ingest({
+      ...{ entityType: "versionSet", entityUrn: set, changeType: "DELETE" },
+      aspectName: "versionSetProperties",
+    });
+    const next = dataset("next");
+    await write(next, set, "03");
+    expect(await flagsOf(old, later, next)).toEqual([false, false, true]);
+  });
+});
+
 describe("the rollback of a run", () => {
   const runWith = (runId: string) => ({ systemMetadata: { runId, lastObserved: 1 } });
   const writeIn = (run: string, urn: string, set: string, sortId: string) =>
@@ -244,6 +327,17 @@ describe("the rollback of a run", () => {
     await rollBack(`${count}run2`);
     expect(await setOf(set)).toMatchObject({ latest: urns[0] });
     expect(await isLatest(urns[0] as string)).toBe(true);
+  });
+
+  test("that named another latest version restores the latest one", async () => {
+    const [set, old, later] = [nextSet(), dataset("old"), dataset("later")];
+    await writeIn(`versions${count}`, old, set, "01");
+    await writeIn(`versions${count}`, later, set, "02");
+    const named = proposal(set, "versionSetProperties", { latest: old, versioningScheme });
+    await ingest({ ...named, ...runWith(`naming${count}`) });
+    await rollBack(`naming${count}`);
+    expect(await setOf(set)).toMatchObject({ latest: later });
+    expect(await Promise.all([old, later].map(isLatest))).toEqual([false, true]);
   });
 
   test("that created a set keeps it for the versions of other runs", async () => {

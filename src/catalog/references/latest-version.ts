@@ -90,10 +90,15 @@ export const storedVersion = (state: EntityState, namespace: string): SetVersion
 };
 
 export function createLatestVersions({ states, graph, caughtUp, namespace }: Dependencies) {
-  async function readSet(urn: string): Promise<StoredSet | undefined> {
-    const [state] = await states.read([urn]);
-    const found = state && currentAspect(state, SET);
-    return found && { version: found.version, value: JSON.parse(found.value) };
+  /** The stored `versionSetProperties` of sets, by urn. */
+  async function readSets(urns: readonly string[]): Promise<ReadonlyMap<string, StoredSet>> {
+    const sets = new Map<string, StoredSet>();
+    for (const state of await states.read(urns)) {
+      const found = currentAspect(state, SET);
+      if (found === undefined) continue;
+      sets.set(state.urn, { version: found.version, value: JSON.parse(found.value) });
+    }
+    return sets;
   }
 
   /** All versions of a set by urn, with the changes. */
@@ -129,44 +134,62 @@ export function createLatestVersions({ states, graph, caughtUp, namespace }: Dep
   }
 
   /**
-   * A greater sort id becomes the latest version. When the latest version leaves the set, or its sort id
-   * becomes smaller, the greatest sort id of all versions that are not soft-deleted is the latest.
-   * `rejectRepeated`: called with each new version whose sort id or label another version has.
+   * The version that `named` names is the latest. Else a greater sort id becomes the latest version, and
+   * when the latest version leaves the set, or its sort id becomes smaller, or `named` is no version of
+   * the set, the greatest sort id of all versions that are not soft-deleted.
    */
   async function changedSet(
     set: string,
     changes: VersionChanges,
-    rejectRepeated?: (urn: string, rejection: CatalogError) => void,
+    { named, isReread = false, rejectRepeated }: ChangeOptions = {},
   ): Promise<ChangedSet> {
     const own = changes.of(set);
-    const stored = await readSet(set);
-    const storedLatest = stored && String(stored.value.latest);
-    const change = storedLatest === undefined ? undefined : changes.find(storedLatest);
-    const kept = storedLatest && (await memberAfter(storedLatest, set, change));
+    const stored = (await readSets([set])).get(set);
+    const before = stored && String(stored.value.latest);
+    const former =
+      before === undefined ? undefined : await memberAfter(before, set, changes.find(before));
+    const kept = named === undefined ? former : await memberAfter(named, set, changes.find(named));
     const joining = rejectRepeated === undefined ? [] : own.flatMap((one) => newIn(set, one));
-    const leaves = !kept || (change?.before?.sortId ?? "") > kept.sortId;
-    const members = leaves || joining.length > 0 ? await membersAfter(set, own) : undefined;
+    const leaves = !kept || (named === undefined && isSmaller(kept, changes));
+    const isWhole = leaves || stored === undefined || joining.length > 0 || isReread;
+    const members = isWhole ? await membersAfter(set, own) : undefined;
     for (const { urn, rejection } of repeatedAmong(joining, members)) {
       rejectRepeated?.(urn, rejection);
     }
     const after = own.flatMap((one) => (one.after?.set === set ? [one.after] : []));
-    const latest = latestOf([
-      ...(kept ? [kept] : []),
-      ...after,
-      ...(leaves ? [...(members?.values() ?? [])].flatMap(visibleOf) : []),
-    ]);
-    const flagged = [...new Set([kept, latest])].flatMap((one) => {
-      if (!one || changes.find(one.urn) !== undefined || one.isLatest === (one === latest))
-        return [];
-      return [flagOf(one.urn, one === latest)];
+    const latest =
+      named !== undefined && kept
+        ? kept
+        : latestOf([
+            ...(kept ? [kept] : []),
+            ...after,
+            ...(leaves ? [...(members?.values() ?? [])].flatMap(visibleOf) : []),
+          ]);
+    const flaggedBefore = [...(members?.values() ?? [])].flatMap(({ version }) =>
+      version.isLatest === true ? [version] : [],
+    );
+    const flagged = distinct([...flaggedBefore, former, latest]).flatMap(({ urn, isLatest }) => {
+      const flag = urn === latest?.urn;
+      return changes.find(urn) !== undefined || isLatest === flag ? [] : [flagOf(urn, flag)];
     });
-    return { latest: latest?.urn, proposals: [...propertiesOf(set, stored, latest), ...flagged] };
+    const properties =
+      named === undefined ? propertiesOf(set, stored, latest) : renamed(set, named, latest);
+    return { latest: latest?.urn, proposals: [...properties, ...flagged] };
   }
 
-  return { changedSet };
+  return { changedSet, readSets };
 }
 
-interface StoredSet {
+interface ChangeOptions {
+  /** The latest version that the request itself writes to the set. */
+  readonly named?: string | undefined;
+  /** Corrects the flags of all versions, also of those that the changes do not concern. */
+  readonly isReread?: boolean;
+  /** Called with each new version whose sort id or label another version has. */
+  readonly rejectRepeated?: (urn: string, rejection: CatalogError) => void;
+}
+
+export interface StoredSet {
   readonly version: number;
   readonly value: JsonObject;
 }
@@ -178,6 +201,14 @@ interface Member {
 
 const visibleOf = ({ version, isSoftDeleted }: Member): readonly SetVersion[] =>
   isSoftDeleted ? [] : [version];
+
+const isSmaller = ({ urn, sortId }: SetVersion, changes: VersionChanges): boolean =>
+  (changes.find(urn)?.before?.sortId ?? "") > sortId;
+
+/** One version for each urn. */
+const distinct = (versions: readonly (SetVersion | undefined)[]): readonly SetVersion[] => [
+  ...new Map(versions.flatMap((one) => (one ? [[one.urn, one]] : []))).values(),
+];
 
 /** The greatest sort id; of equal ones the first. */
 const latestOf = (versions: readonly SetVersion[]): SetVersion | undefined =>
@@ -242,10 +273,27 @@ function propertiesOf(
   return [{ ...proposal, changeType: "UPSERT", aspect: { value } }];
 }
 
-export const flagOf = (urn: string, isLatest: boolean): Proposal => ({
+/** The proposal that corrects the latest version that the request names; none without versions. */
+const renamed = (
+  set: string,
+  named: string,
+  latest: SetVersion | undefined,
+): readonly Proposal[] =>
+  latest === undefined || latest.urn === named
+    ? []
+    : [patchOf(set, SET, { path: "/latest", value: latest.urn })];
+
+export const flagOf = (urn: string, isLatest: boolean): Proposal =>
+  patchOf(urn, VERSION, { path: "/isLatest", value: isLatest });
+
+const patchOf = (
+  urn: string,
+  aspectName: string,
+  member: { readonly path: string; readonly value: unknown },
+): Proposal => ({
   entityType: entityTypeOf(urn),
   entityUrn: urn,
   changeType: "PATCH",
-  aspectName: VERSION,
-  aspect: { value: JSON.stringify([{ op: "add", path: "/isLatest", value: isLatest }]) },
+  aspectName,
+  aspect: { value: JSON.stringify([{ op: "add", ...member }]) },
 });

@@ -2,8 +2,8 @@
  * Keeps version sets in step with their versions, as DataHub's VersionPropertiesSideEffect and its unlinking
  * do. A request that adds, changes, moves or deletes a version also writes `versionSetProperties` of its
  * sets and `isLatest` of the versions concerned (latest-version.ts). They get the system metadata of the
- * proposal that causes them, so that the rollback of a run includes them. A set whose
- * `versionSetProperties` the request writes itself is left unchanged.
+ * proposal that causes them, so that the rollback of a run includes them. A request that writes
+ * `versionSetProperties` itself selects the latest version, if it names a version of the set.
  *
  * Requests of this process that change versions run one after another.
  */
@@ -14,7 +14,7 @@ import { applyPatch, type PatchRules, parsePatch } from "../../core/patch/patch.
 import type { Position } from "../../core/position.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
-import { parsedValue } from "../../lib/json.ts";
+import { type JsonObject, jsonObject, parsedValue } from "../../lib/json.ts";
 import type { Entity, Model } from "../../model/model.ts";
 import type { GraphReader } from "../../views/graph/graph.ts";
 import type { Caller, Proposal } from "../catalog.ts";
@@ -72,7 +72,7 @@ const attemptsMax = 50;
 
 export function createVersionSets(dependencies: Dependencies): VersionSets {
   const { ingestion, model, states, namespace, patchRules } = dependencies;
-  const { changedSet } = createLatestVersions(dependencies);
+  const { changedSet, readSets } = createLatestVersions(dependencies);
   const serially = createConcurrencyLimit(1);
   const urnOf = createProposalUrns(model, namespace);
 
@@ -91,24 +91,64 @@ export function createVersionSets(dependencies: Dependencies): VersionSets {
     return new Map(found.map((state) => [state.urn, storedVersion(state, namespace)]));
   }
 
+  /** The aspect after the proposal; `before` if the proposal does not write it. */
+  function valueAfter(
+    { aspect, aspectName = "", changeType }: Proposal,
+    before: JsonObject | undefined,
+  ): JsonObject | undefined {
+    if (changeType === "DELETE") return undefined;
+    if (changeType === "CREATE" && before !== undefined) return before;
+    const sent = parsedValue(aspect?.value);
+    if (changeType !== "PATCH") return jsonObject(sent) ? sent : undefined;
+    try {
+      const patched = applyPatch(before, parsePatch(sent, patchRules, aspectName), {
+        time: 0,
+        actor: "",
+      });
+      return jsonObject(patched) ? patched : undefined;
+    } catch (error) {
+      if (!(error instanceof CatalogError)) throw error;
+      return before; // An invalid patch, which the ingestion rejects.
+    }
+  }
+
   /** The version after the proposal; `before` if the proposal does not write it. */
   function versionAfter(
     urn: string,
     proposal: Proposal,
     before: SetVersion | undefined,
   ): SetVersion | undefined {
-    const { aspect, changeType } = proposal;
-    if (changeType === "DELETE") return undefined;
-    if (changeType === "CREATE" && before !== undefined) return before;
-    if (changeType !== "PATCH") return versionOf(urn, parsedValue(aspect?.value), namespace);
-    try {
-      const patch = parsePatch(parsedValue(aspect?.value), patchRules, VERSION);
-      const patched = applyPatch(before?.value, patch, { time: 0, actor: "" });
-      return versionOf(urn, patched, namespace);
-    } catch (error) {
-      if (!(error instanceof CatalogError)) throw error;
-      return before; // An invalid patch, which the ingestion rejects.
+    const value = valueAfter(proposal, before?.value);
+    return value === before?.value ? before : versionOf(urn, value, namespace);
+  }
+
+  /** The urn of the set whose `versionSetProperties` the proposal writes or deletes. */
+  function setUrnOf(proposal: Proposal): string | undefined {
+    const { aspectName, changeType } = proposal;
+    if (aspectName !== SET && changeType !== "DELETE") return undefined;
+    const urn = urnOf(proposal);
+    if (urn === undefined || entityTypeOf(urn) !== "versionSet") return undefined;
+    const isKey = aspectName === model.entities.get("versionSet")?.keyAspect;
+    return aspectName === SET || isKey ? urn : undefined;
+  }
+
+  /** The writes of `versionSetProperties` among the proposals, by set. */
+  async function writtenSets(
+    proposals: readonly Proposal[],
+  ): Promise<ReadonlyMap<string, WrittenSet>> {
+    const urns = proposals.map(setUrnOf);
+    const stored = await readSets([...new Set(urns.filter((urn) => urn !== undefined))]);
+    const written = new Map<string, WrittenSet>();
+    for (const [n, proposal] of proposals.entries()) {
+      const urn = urns[n];
+      if (urn === undefined) continue;
+      const earlier = written.get(urn);
+      const before = earlier === undefined ? stored.get(urn)?.value : earlier.value;
+      const value = valueAfter(proposal, before);
+      const version = stored.get(urn)?.version ?? -1;
+      written.set(urn, { value, version, first: earlier?.first ?? n, cause: proposal });
     }
+    return written;
   }
 
   /** The urn of the version that the proposal writes or deletes; undefined if it does neither. */
@@ -119,10 +159,11 @@ export function createVersionSets(dependencies: Dependencies): VersionSets {
     return urn !== undefined && (writes || deletesVersion(urn, proposal)) ? urn : undefined;
   }
 
-  /** True if the proposals write a version, or delete one. */
+  /** True if the proposals write a version or a set, or delete a version. */
   async function changeVersions(proposals: readonly Proposal[]): Promise<boolean> {
     const deleted = new Set<string>();
     for (const proposal of proposals) {
+      if (proposal.changeType !== "DELETE" && setUrnOf(proposal) !== undefined) return true;
       const urn = versionUrnOf(proposal);
       if (urn === undefined) continue;
       if (proposal.changeType !== "DELETE") return true;
@@ -145,27 +186,37 @@ export function createVersionSets(dependencies: Dependencies): VersionSets {
       if (urn === undefined) return undefined;
       const before = changes.has(urn) ? changes.get(urn)?.after : stored.get(urn);
       const after = versionAfter(urn, proposal, before);
+      if (after === before) return undefined;
       changes.set(urn, { urn, before: stored.get(urn), after });
       for (const set of [before?.set, after?.set]) if (set) causes.set(set, proposal);
-      return after === before ? undefined : after;
+      return after;
     });
-    for (const proposal of proposals)
-      if (proposal.aspectName === SET) causes.delete(urnOf(proposal) ?? "");
+    const sets = await writtenSets(proposals);
+    for (const [set, { value, cause }] of sets) {
+      if (value === undefined) causes.delete(set);
+      else causes.set(set, cause);
+    }
     const latest = new Map<string, string | undefined>();
     const all = versionChanges(changes);
     const added: Proposal[] = [];
     for (const [set, { systemMetadata }] of causes) {
-      const changed = await changedSet(set, all, (urn, rejection) => {
-        const index = own.lastIndexOf(urn);
-        const place = { index, count: proposals.length };
-        labelled(labelOf(proposals[index] as Proposal, place), () => {
-          throw rejection;
-        });
+      const written = sets.get(set)?.value;
+      const changed = await changedSet(set, all, {
+        named: written && String(written.latest),
+        rejectRepeated(urn, rejection) {
+          const index = own.lastIndexOf(urn);
+          const place = { index, count: proposals.length };
+          labelled(labelOf(proposals[index] as Proposal, place), () => {
+            throw rejection;
+          });
+        },
       });
       latest.set(set, changed.latest);
       for (const one of changed.proposals) added.push({ ...one, systemMetadata });
     }
     const flagged = proposals.flatMap((proposal, n) => {
+      const set = sets.get(setUrnOf(proposal) ?? "");
+      if (set?.first === n) return [withVersionMatch(proposal, set)];
       const version = versions[n];
       const isWritten = version !== undefined && latest.has(version.set);
       if (!isWritten || proposal.aspectName !== VERSION) return [proposal];
@@ -195,7 +246,7 @@ export function createVersionSets(dependencies: Dependencies): VersionSets {
 
   /** The proposals for a set whose versions are changed already. */
   async function proposalsFor(set: string, changes: VersionChanges): Promise<readonly Proposal[]> {
-    const { latest, proposals } = await changedSet(set, changes);
+    const { latest, proposals } = await changedSet(set, changes, { isReread: true });
     const flags = changes.of(set).flatMap(({ urn, after }) => {
       if (after?.set !== set || after.isLatest === (urn === latest)) return [];
       return [flagOf(urn, urn === latest)];
@@ -244,6 +295,25 @@ export function createVersionSets(dependencies: Dependencies): VersionSets {
       });
     },
   };
+}
+
+/** The writes of `versionSetProperties` of one set in a request. */
+interface WrittenSet {
+  /** `versionSetProperties` after it; undefined: it deletes them. */
+  readonly value: JsonObject | undefined;
+  /** Version of the stored value; -1 without one. */
+  readonly version: number;
+  /** Index of the first proposal. */
+  readonly first: number;
+  /** The last proposal. */
+  readonly cause: Proposal;
+}
+
+/** The first write of a set is rejected if another writer changed the set since it was read. */
+function withVersionMatch(proposal: Proposal, { version }: WrittenSet): Proposal {
+  if (proposal.changeType === "CREATE" || proposal.changeType === "DELETE") return proposal;
+  const headers = { "If-Version-Match": String(version), ...proposal.headers };
+  return { ...proposal, headers };
 }
 
 /** The sets of a rolled back version, or the rolled back set itself. */
