@@ -2,30 +2,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encoded, proposal } from "../support/client.ts";
 import { type RunningService, runningService } from "../support/running-service.ts";
+import { createVersions, version, versioningScheme } from "../support/versions.ts";
 
 let service: RunningService;
-let count = 0;
 beforeAll(async () => {
   service = await runningService();
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-const dataset = (name: string) => `urn:li:dataset:(urn:li:dataPlatform:s3,${name}${count},PROD)`;
-const nextSet = () => `urn:li:versionSet:(set${++count},dataset)`;
-const versioningScheme = "LEXICOGRAPHIC_STRING";
-const version = (versionSet: string, sortId: string) => ({
-  ...{ versionSet, sortId, versioningScheme },
-  version: { versionTag: sortId },
-});
-
-async function ingest(...proposals: readonly object[]): Promise<void> {
-  const reply = await service.client.call("POST", "/aspects?action=ingestProposalBatch", {
-    proposals,
-  });
-  expect(reply.status, JSON.stringify(reply.body)).toBe(200);
-}
-const write = (urn: string, versionSet: string, sortId: string) =>
-  ingest(proposal(urn, "versionProperties", version(versionSet, sortId)));
+const versions = createVersions(() => service);
+const { aspectOf, current, dataset, flagsOf, ingest, nextSet, setOf, write } = versions;
 
 const patchOf = (urn: string, operations: readonly object[]) => ({
   ...{ entityType: "dataset", entityUrn: urn, changeType: "PATCH" },
@@ -33,12 +19,7 @@ const patchOf = (urn: string, operations: readonly object[]) => ({
   aspect: { value: JSON.stringify(operations), contentType: "application/json-patch+json" },
 });
 
-async function aspectOf(urn: string, aspect: string) {
-  const { body } = await service.client.get(`/entitiesV2/${encoded(urn)}?aspects=List(${aspect})`);
-  return body.aspects?.[aspect]?.value;
-}
-const isLatest = async (urn: string) => (await aspectOf(urn, "versionProperties"))?.isLatest;
-const setOf = (urn: string) => aspectOf(urn, "versionSetProperties");
+const isLatest = async (urn: string) => (await flagsOf(urn))[0];
 
 test("the first version creates its set and is its latest", async () => {
   const [set, first] = [nextSet(), dataset("first")];
@@ -51,7 +32,7 @@ test("the first version creates its set and is its latest", async () => {
 
 test("a version that is named by its key creates its set", async () => {
   const [set, urn] = [nextSet(), dataset("key")];
-  const key = { platform: "urn:li:dataPlatform:s3", name: `key${count}`, origin: "PROD" };
+  const key = { platform: "urn:li:dataPlatform:s3", name: `key${current()}`, origin: "PROD" };
   const { entityUrn: _, ...named } = proposal(urn, "versionProperties", version(set, "abc"));
   const entityKeyAspect = { value: JSON.stringify(key), contentType: "application/json" };
   await ingest({ ...named, entityKeyAspect });
@@ -220,7 +201,6 @@ describe("a direct write of versionSetProperties", () => {
     await write(later, set, "02");
     return { set, old, later };
   }
-  const flagsOf = (...urns: readonly string[]) => Promise.all(urns.map(isLatest));
 
   test("that names another version moves the flag to it", async () => {
     const { set, old, later } = await twoVersions();
@@ -292,61 +272,6 @@ describe("a direct write of versionSetProperties", () => {
     const next = dataset("next");
     await write(next, set, "03");
     expect(await flagsOf(old, later, next)).toEqual([false, false, true]);
-  });
-});
-
-describe("the rollback of a run", () => {
-  const runWith = (runId: string) => ({ systemMetadata: { runId, lastObserved: 1 } });
-  const writeIn = (run: string, urn: string, set: string, sortId: string) =>
-    ingest({ ...proposal(urn, "versionProperties", version(set, sortId)), ...runWith(run) });
-  const rollBack = async (runId: string, hardDelete = false) => {
-    const reply = await service.client.call("POST", "/runs?action=rollback", {
-      ...{ runId, dryRun: false, hardDelete, safe: !hardDelete },
-    });
-    expect(reply.status, JSON.stringify(reply.body)).toBe(200);
-  };
-
-  test.each([false, true])("restores the latest version, hardDelete %s", async (hard) => {
-    const [set, old, ...urns] = [nextSet(), ...["old", "x", "y"].map(dataset)] as const;
-    await writeIn(`first${count}`, old as string, set, "00");
-    for (const [i, urn] of urns.entries()) await writeIn(`second${count}`, urn, set, `1${i}`);
-    await rollBack(`second${count}`, hard);
-    expect(await setOf(set)).toMatchObject({ latest: old });
-    expect(await isLatest(old as string)).toBe(true);
-    for (const urn of urns) expect(await aspectOf(urn, "versionProperties")).toBeUndefined();
-  });
-
-  test("keeps the latest version of a later run", async () => {
-    const [set, ...urns] = [nextSet(), ...["one", "two", "three"].map(dataset)] as const;
-    for (const [i, urn] of urns.entries()) await writeIn(`${count}run${i}`, urn, set, `0${i}`);
-    await rollBack(`${count}run1`);
-    expect(await setOf(set)).toMatchObject({ latest: urns[2] });
-    expect(await Promise.all([urns[0] as string, urns[2] as string].map(isLatest))).toEqual([
-      ...[false, true],
-    ]);
-    await rollBack(`${count}run2`);
-    expect(await setOf(set)).toMatchObject({ latest: urns[0] });
-    expect(await isLatest(urns[0] as string)).toBe(true);
-  });
-
-  test("that named another latest version restores the latest one", async () => {
-    const [set, old, later] = [nextSet(), dataset("old"), dataset("later")];
-    await writeIn(`versions${count}`, old, set, "01");
-    await writeIn(`versions${count}`, later, set, "02");
-    const named = proposal(set, "versionSetProperties", { latest: old, versioningScheme });
-    await ingest({ ...named, ...runWith(`naming${count}`) });
-    await rollBack(`naming${count}`);
-    expect(await setOf(set)).toMatchObject({ latest: later });
-    expect(await Promise.all([old, later].map(isLatest))).toEqual([false, true]);
-  });
-
-  test("that created a set keeps it for the versions of other runs", async () => {
-    const [set, one, two] = [nextSet(), dataset("one"), dataset("two")];
-    await writeIn(`creating${count}`, one, set, "10");
-    await writeIn(`adding${count}`, two, set, "00");
-    await rollBack(`creating${count}`);
-    expect(await setOf(set)).toMatchObject({ latest: two });
-    expect(await isLatest(two)).toBe(true);
   });
 });
 

@@ -2,6 +2,7 @@
  * The latest version of a version set after changes of its versions, and the proposals that store it: in
  * `versionSetProperties` of the set, and in `isLatest` of its versions.
  */
+import type { SystemMetadata } from "../../core/change.ts";
 import { currentAspect, type EntityState } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { VERSIONING_SCHEME } from "../../core/rules/reference-rules.ts";
@@ -26,6 +27,8 @@ export interface SetVersion {
   readonly label: unknown;
   readonly isLatest: boolean | undefined;
   readonly value: JsonObject;
+  /** System metadata of a stored version. */
+  readonly system?: SystemMetadata | undefined;
 }
 
 /** The version of one entity before and after a write. */
@@ -85,9 +88,12 @@ export function versionOf(urn: string, value: unknown, namespace: string): SetVe
 }
 
 export const storedVersion = (state: EntityState, namespace: string): SetVersion | undefined => {
-  const text = currentAspect(state, VERSION)?.value;
-  return text === undefined ? undefined : versionOf(state.urn, JSON.parse(text), namespace);
+  const stored = currentAspect(state, VERSION);
+  const version = stored && versionOf(state.urn, JSON.parse(stored.value), namespace);
+  return version && { ...version, system: stored?.system };
 };
+
+export type LatestVersions = ReturnType<typeof createLatestVersions>;
 
 export function createLatestVersions({ states, graph, caughtUp, namespace }: Dependencies) {
   /** The stored `versionSetProperties` of sets, by urn. */
@@ -131,6 +137,14 @@ export function createLatestVersions({ states, graph, caughtUp, namespace }: Dep
     const [state] = change === undefined ? await states.read([urn]) : [];
     const version = change === undefined ? state && storedVersion(state, namespace) : change.after;
     return version?.set === set ? version : undefined;
+  }
+
+  /** Urns of changed versions with a new sort id or label that another version of the set has. */
+  async function repeatedIn(set: string, changes: VersionChanges): Promise<readonly string[]> {
+    const own = changes.of(set);
+    const joining = own.flatMap((one) => newIn(set, one));
+    if (joining.length === 0) return [];
+    return repeatedAmong(joining, await membersAfter(set, own)).map(({ urn }) => urn);
   }
 
   /**
@@ -177,7 +191,7 @@ export function createLatestVersions({ states, graph, caughtUp, namespace }: Dep
     return { latest: latest?.urn, proposals: [...properties, ...flagged] };
   }
 
-  return { changedSet, readSets };
+  return { changedSet, readSets, repeatedIn };
 }
 
 interface ChangeOptions {

@@ -8,14 +8,12 @@
  * Requests of this process that change versions run one after another.
  */
 import { isDeepStrictEqual } from "node:util";
-import { type AspectCommand, isEntityDelete } from "../../core/decide.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { applyPatch, type PatchRules, parsePatch } from "../../core/patch/patch.ts";
-import type { Position } from "../../core/position.ts";
 import { entityTypeOf } from "../../core/urn.ts";
 import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { type JsonObject, jsonObject, parsedValue } from "../../lib/json.ts";
-import type { Entity, Model } from "../../model/model.ts";
+import type { Model } from "../../model/model.ts";
 import type { GraphReader } from "../../views/graph/graph.ts";
 import type { Caller, Proposal } from "../catalog.ts";
 import { labelled, labelOf } from "../labels.ts";
@@ -30,10 +28,10 @@ import {
   storedVersion,
   VERSION,
   type VersionChange,
-  type VersionChanges,
   versionChanges,
   versionOf,
 } from "./latest-version.ts";
+import { createVersionRollback, type VersionRollback } from "./version-rollback.ts";
 
 interface Dependencies {
   readonly ingestion: Ingestion;
@@ -46,42 +44,23 @@ interface Dependencies {
   readonly patchRules: PatchRules;
 }
 
-/** An entity of a rollback, and the set of its version before. */
-export interface RolledBackVersion {
-  readonly urn: string;
-  readonly before: SetVersion | undefined;
-}
-
-export interface VersionSets {
+export interface VersionSets extends VersionRollback {
   readonly ingestion: Ingestion;
-  /** The entity's version before the commands; undefined if they change no version and no set. */
-  beforeRollback(
-    urn: string,
-    entity: Entity,
-    commands: readonly AspectCommand[],
-  ): Promise<RolledBackVersion | undefined>;
-  /** Updates the sets of rolled back versions. Resolves to the position of the last record. */
-  afterRollback(
-    versions: readonly RolledBackVersion[],
-    caller: Caller,
-  ): Promise<Position | undefined>;
 }
 
 /** Of several writers of one log that change a set, each attempt lets one win. */
 const attemptsMax = 50;
 
-export function createVersionSets(dependencies: Dependencies): VersionSets {
-  const { ingestion, model, states, namespace, patchRules } = dependencies;
-  const { changedSet, readSets } = createLatestVersions(dependencies);
+export function createVersionSets(parts: Dependencies): VersionSets {
+  const { ingestion, model, states, namespace, patchRules } = parts;
+  const latestVersions = createLatestVersions(parts);
+  const { changedSet, readSets } = latestVersions;
   const serially = createConcurrencyLimit(1);
   const urnOf = createProposalUrns(model, namespace);
 
-  const hasVersions = (entity: Entity | undefined): boolean =>
-    entity?.aspects.includes(VERSION) === true;
-
   function deletesVersion(urn: string, { aspectName }: Proposal): boolean {
     const entity = model.entities.get(entityTypeOf(urn));
-    return hasVersions(entity) && aspectName === entity?.keyAspect;
+    return entity?.aspects.includes(VERSION) === true && aspectName === entity.keyAspect;
   }
 
   async function readVersions(
@@ -244,16 +223,6 @@ export function createVersionSets(dependencies: Dependencies): VersionSets {
     }
   }
 
-  /** The proposals for a set whose versions are changed already. */
-  async function proposalsFor(set: string, changes: VersionChanges): Promise<readonly Proposal[]> {
-    const { latest, proposals } = await changedSet(set, changes, { isReread: true });
-    const flags = changes.of(set).flatMap(({ urn, after }) => {
-      if (after?.set !== set || after.isLatest === (urn === latest)) return [];
-      return [flagOf(urn, urn === latest)];
-    });
-    return [...proposals, ...flags];
-  }
-
   return {
     ingestion: {
       ...ingestion,
@@ -265,35 +234,7 @@ export function createVersionSets(dependencies: Dependencies): VersionSets {
       },
     },
 
-    async beforeRollback(urn, entity, commands) {
-      const isSet = entity.aspects.includes(SET);
-      if (!isSet && !hasVersions(entity)) return undefined;
-      const writes = commands.some(({ aspect }) => aspect === (isSet ? SET : VERSION));
-      const deletes = commands.some((command) => isEntityDelete(command, entity.keyAspect));
-      if (!writes && !deletes) return undefined;
-      const before = (await readVersions([urn])).get(urn);
-      return writes || isSet || before !== undefined ? { urn, before } : undefined;
-    },
-
-    async afterRollback(versions, caller) {
-      return serially(async () => {
-        const changes = new Map<string, VersionChange>();
-        const after = await readVersions(versions.map(({ urn }) => urn));
-        for (const { urn, before } of versions) {
-          changes.set(urn, { urn, before, after: after.get(urn) });
-        }
-        const sets = new Set(versions.flatMap((one) => setsOf(one.urn, changes.get(one.urn))));
-        const all = versionChanges(changes);
-        let last: Position | undefined;
-        for (const set of sets) {
-          const compute = async () => proposalsFor(set, all);
-          if ((await compute()).length === 0) continue;
-          const { position } = await writeWith(compute, { actor: caller.actor });
-          last = position ?? last;
-        }
-        return last;
-      });
-    },
+    ...createVersionRollback({ ...parts, writeWith, readVersions, latestVersions, serially }),
   };
 }
 
@@ -315,12 +256,6 @@ function withVersionMatch(proposal: Proposal, { version }: WrittenSet): Proposal
   const headers = { "If-Version-Match": String(version), ...proposal.headers };
   return { ...proposal, headers };
 }
-
-/** The sets of a rolled back version, or the rolled back set itself. */
-const setsOf = (urn: string, change: VersionChange | undefined): readonly string[] =>
-  entityTypeOf(urn) === "versionSet"
-    ? [urn]
-    : [change?.before?.set, change?.after?.set].filter((set) => set !== undefined);
 
 /** The proposal with `isLatest`; a patch gets a second one beside it where the value has another flag. */
 function withFlag(

@@ -5,6 +5,8 @@ import type { EntityRollback, RolledBackRow } from "./rollback-entity.ts";
 
 export interface Tally {
   add(urn: string, rollBack: EntityRollback, written: Position | undefined): void;
+  /** Counts the entity as unsafe: its aspect has the value of before the rollback. */
+  keep(urn: string, aspect: string): void;
   /** Extends the result's position. */
   reach(position: Position): void;
   result(): Rollback;
@@ -39,6 +41,11 @@ export function createTally({
     aspectRowSummaries.push({ runId, urn, aspectName, version, timestamp, keyAspect });
   }
 
+  function addUnsafe(urn: string): void {
+    counts.unsafeEntitiesCount++;
+    if (unsafeEntities.length < unsafeMax) unsafeEntities.push({ urn });
+  }
+
   function reach(reached: Position): void {
     if (position === undefined || reached > position) position = reached;
   }
@@ -52,9 +59,15 @@ export function createTally({
       if (rows.length > 0 || ends !== undefined) counts.entitiesAffected++;
       if (ends !== undefined) counts.entitiesDeleted++;
       if (others === 0) return;
-      counts.unsafeEntitiesCount++;
+      addUnsafe(urn);
       if (hardDelete) counts.aspectsAffected += others;
-      if (unsafeEntities.length < unsafeMax) unsafeEntities.push({ urn });
+    },
+    keep(urn, aspect) {
+      counts.aspectsReverted--;
+      const isRow = (row: RunRow) => row.urn === urn && row.aspectName === aspect;
+      const index = aspectRowSummaries.findIndex(isRow);
+      if (index >= 0) aspectRowSummaries.splice(index, 1);
+      if (!unsafeEntities.some((one) => one.urn === urn)) addUnsafe(urn);
     },
     result: () => ({ ...counts, aspectRowSummaries, unsafeEntities, position }),
   };

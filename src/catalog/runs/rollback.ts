@@ -18,7 +18,8 @@ import { changesOf } from "../../log/whole-reads.ts";
 import { openHistories } from "../../projector/history.ts";
 import type { Addresses } from "../address.ts";
 import type { Caller, Catalog, RollbackRequest, Written } from "../catalog.ts";
-import type { RolledBackVersion, VersionSets } from "../references/version-sets.ts";
+import { VERSION } from "../references/latest-version.ts";
+import type { RolledBackVersion, VersionRollback } from "../references/version-rollback.ts";
 import type { EntityCache } from "../write/entity-cache.ts";
 import type { Ingestion } from "../write/ingest.ts";
 import { createDefaultAspects } from "../write/proposals/default-aspects.ts";
@@ -43,7 +44,7 @@ interface RollbackDependencies extends RollbackTools {
   readonly addresses: Addresses;
   readonly states: Pick<EntityCache, "read">;
   readonly ingestion: Pick<Ingestion, "rollBack" | "append" | "ingest">;
-  readonly versionSets: Pick<VersionSets, "beforeRollback" | "afterRollback">;
+  readonly versionSets: VersionRollback;
   readonly validation: Pick<ProposalValidation, "defaultAspects">;
   readonly namespace: string;
   readonly systemActor: string;
@@ -150,9 +151,11 @@ export function createRollback(dependencies: RollbackDependencies, ledger: RunLe
       }
     } finally {
       // After all entities: a later version of the set may be rolled back, too.
-      const position =
-        versions.length > 0 ? await versionSets.afterRollback(versions, caller) : undefined;
-      if (position !== undefined) tally.reach(position);
+      if (versions.length > 0) {
+        const { position, kept } = await versionSets.afterRollback(versions, caller);
+        if (position !== undefined) tally.reach(position);
+        for (const urn of kept) tally.keep(urn, VERSION);
+      }
     }
     return tally;
   }

@@ -44,7 +44,10 @@ export interface Rollback extends Written {
   readonly aspectsReverted: number;
   /** Number of aspects by other writers that are removed with a deleted entity. */
   readonly aspectsAffected: number;
-  /** Number of entities that the run created and that have other writers. */
+  /**
+   * Number of entities that the run created and that have other writers, and of versions that keep
+   * their value because another version of the set has the earlier sort id or label.
+   */
   readonly unsafeEntitiesCount: number;
   readonly unsafeEntities: readonly { readonly urn: string }[];
 }
