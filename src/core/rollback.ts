@@ -2,8 +2,8 @@
  * Rolling back a run: the value that an aspect would have without the run's writes. Pure.
  *
  * The newest write decides. If the run wrote it, the newest write of another run before it holds
- * again; otherwise nothing changes. Writes of rollbacks are skipped, because they follow from the
- * others. Writes of a run that was rolled back later do not return.
+ * again; otherwise nothing changes. Writes of rollbacks and derived writes are skipped, because they
+ * follow from the others. Writes of a run that was rolled back later do not return.
  */
 import type { ChangeType, SystemMetadata } from "./change.ts";
 import type { Position } from "./position.ts";
@@ -13,6 +13,9 @@ export const ROLLS_BACK_HEADER = "annals-undoes";
 
 /** Header of other writes of a rollback: the run's id. */
 export const ROLLBACK_HEADER = "annals-rollback";
+
+/** Header of a write that follows from a write of another entity: it belongs to no run. */
+export const DERIVED_HEADER = "annals-derived";
 
 /** One record of an aspect, without its value. */
 export interface RecordedWrite {
@@ -25,6 +28,8 @@ export interface RecordedWrite {
   readonly registry?: string | undefined;
   /** The run, or the registry, that it rolled back. */
   readonly rollsBack?: string | undefined;
+  /** It follows from a write of another entity. */
+  readonly isDerived?: boolean;
 }
 
 /** A model registry of clients: `system.registryName` and `registryVersion` of their writes. */
@@ -71,7 +76,7 @@ export function rollBackAspect<T extends RecordedWrite>(
   let newest: T | undefined;
   for (const one of writes.toReversed()) {
     if (one.rollsBack !== undefined) passed.add(one.rollsBack);
-    if (one.rollsBack !== undefined || passed.has(one.runId)) continue;
+    if (one.rollsBack !== undefined || one.isDerived || passed.has(one.runId)) continue;
     if (one.registry !== undefined && passed.has(one.registry)) continue;
     if (one.runId === run.runId && one.position <= run.upTo) {
       newest ??= one;

@@ -2,7 +2,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { position } from "../../src/core/position.ts";
-import { type RecordedWrite, ROLLS_BACK_HEADER, rollBackAspect } from "../../src/core/rollback.ts";
+import {
+  DERIVED_HEADER,
+  type RecordedWrite,
+  ROLLS_BACK_HEADER,
+  rollBackAspect,
+} from "../../src/core/rollback.ts";
 
 const never = () => false;
 const run = (runId: string, isRolledBack: (runId: string, at: number) => boolean = never) => ({
@@ -83,5 +88,6 @@ describe("an aspect after a rollback", () => {
 
   test("a rollback has its own header in the log", () => {
     expect(ROLLS_BACK_HEADER).toBe("annals-undoes");
+    expect(DERIVED_HEADER).toBe("annals-derived");
   });
 });

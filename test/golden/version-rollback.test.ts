@@ -60,6 +60,34 @@ test("the rollback of a run that named another latest version restores the lates
   expect(await flagsOf(old, later)).toEqual([false, true]);
 });
 
+test("a flag that follows from a version of another run is no write of that run", async () => {
+  const [set, first, next] = [nextSet(), dataset("first"), dataset("next")];
+  await writeIn(`flagged${current()}`, first, set, "01");
+  await writeIn(`flagging${current()}`, next, set, "02");
+  expect(await flagsOf(first)).toEqual([false]);
+  const described = await service.client.call("POST", "/runs?action=describe", {
+    ...{ runId: `flagging${current()}`, start: 0, count: 100 },
+  });
+  expect(described.body.value.map(({ urn }: { urn: string }) => urn)).not.toContain(first);
+  const rolledBack = await rollBack(`flagged${current()}`);
+  // The set has a version of the other run.
+  expect(rolledBack.unsafeEntities).toEqual([{ urn: set }]);
+  expect(await aspectOf(first, "status")).toEqual({ removed: true });
+  expect(await sortIds(first, next)).toEqual([undefined, "02"]);
+  expect(await flagsOf(next)).toEqual([true]);
+});
+
+test("the rollback of a run restores the value below a flag of another run", async () => {
+  const [set, first, next] = [nextSet(), dataset("first"), dataset("next")];
+  await writeIn(`base${current()}`, first, set, "01");
+  await writeIn(`changing${current()}`, first, set, "03");
+  await writeIn(`above${current()}`, next, set, "04");
+  expect(await flagsOf(first)).toEqual([false]);
+  await rollBack(`changing${current()}`);
+  expect(await sortIds(first, next)).toEqual(["01", "04"]);
+  expect(await flagsOf(first, next)).toEqual([false, true]);
+});
+
 test("the rollback of a run keeps a version whose sort id another version has meanwhile", async () => {
   const [set, moved, next] = [nextSet(), dataset("moved"), dataset("next")];
   const other = nextSet();

@@ -5,6 +5,7 @@
 import type { SystemMetadata } from "../../core/change.ts";
 import { currentAspect, type EntityState } from "../../core/entity-state.ts";
 import { CatalogError } from "../../core/errors.ts";
+import { DERIVED_HEADER } from "../../core/rollback.ts";
 import { VERSIONING_SCHEME } from "../../core/rules/reference-rules.ts";
 import { entityTypeOf, withNamespace } from "../../core/urn.ts";
 import { type JsonObject, jsonObject } from "../../lib/json.ts";
@@ -28,7 +29,7 @@ export interface SetVersion {
   readonly isLatest: boolean | undefined;
   readonly value: JsonObject;
   /** System metadata of a stored version. */
-  readonly system?: SystemMetadata | undefined;
+  readonly system?: Partial<SystemMetadata> | undefined;
 }
 
 /** The version of one entity before and after a write. */
@@ -63,8 +64,10 @@ export function versionChanges(changes: ReadonlyMap<string, VersionChange>): Ver
 interface ChangedSet {
   /** Urn of the latest version; undefined: the set has no version left. */
   readonly latest: string | undefined;
-  /** Proposals that store it, without the flags of versions that the changes write. */
-  readonly proposals: readonly Proposal[];
+  /** Proposals that store it in the set. */
+  readonly properties: readonly Proposal[];
+  /** Proposals that store it in versions, without those that the changes write. */
+  readonly flags: readonly Proposal[];
 }
 
 interface Dependencies {
@@ -182,13 +185,14 @@ export function createLatestVersions({ states, graph, caughtUp, namespace }: Dep
     const flaggedBefore = [...(members?.values() ?? [])].flatMap(({ version }) =>
       version.isLatest === true ? [version] : [],
     );
-    const flagged = distinct([...flaggedBefore, former, latest]).flatMap(({ urn, isLatest }) => {
-      const flag = urn === latest?.urn;
-      return changes.find(urn) !== undefined || isLatest === flag ? [] : [flagOf(urn, flag)];
+    const flags = distinct([...flaggedBefore, former, latest]).flatMap((version) => {
+      const flag = version.urn === latest?.urn;
+      const isOpen = changes.find(version.urn) === undefined && version.isLatest !== flag;
+      return isOpen ? [flagOf(version, flag)] : [];
     });
     const properties =
       named === undefined ? propertiesOf(set, stored, latest) : renamed(set, named, latest);
-    return { latest: latest?.urn, proposals: [...properties, ...flagged] };
+    return { latest: latest?.urn, properties, flags };
   }
 
   return { changedSet, readSets, repeatedIn };
@@ -297,8 +301,12 @@ const renamed = (
     ? []
     : [patchOf(set, SET, { path: "/latest", value: latest.urn })];
 
-export const flagOf = (urn: string, isLatest: boolean): Proposal =>
-  patchOf(urn, VERSION, { path: "/isLatest", value: isLatest });
+/** A derived write: it leaves the system metadata of the version unchanged. */
+export const flagOf = ({ urn, system }: SetVersion, isLatest: boolean): Proposal => ({
+  ...patchOf(urn, VERSION, { path: "/isLatest", value: isLatest }),
+  headers: { [DERIVED_HEADER]: VERSION },
+  systemMetadata: system,
+});
 
 const patchOf = (
   urn: string,

@@ -92,12 +92,12 @@ export function createVersionRollback(parts: Parts): VersionRollback {
 
   /** The proposals for a set whose versions are changed already. */
   async function proposalsFor(set: string, changes: VersionChanges): Promise<readonly Proposal[]> {
-    const { latest, proposals } = await changedSet(set, changes, { isReread: true });
-    const flags = changes.of(set).flatMap(({ urn, after }) => {
+    const { latest, properties, flags } = await changedSet(set, changes, { isReread: true });
+    const own = changes.of(set).flatMap(({ urn, after }) => {
       if (after?.set !== set || after.isLatest === (urn === latest)) return [];
-      return [flagOf(urn, urn === latest)];
+      return [flagOf(after, urn === latest)];
     });
-    return [...proposals, ...flags];
+    return [...properties, ...flags, ...own];
   }
 
   async function updateSets(

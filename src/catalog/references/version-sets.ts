@@ -1,8 +1,8 @@
 /**
  * Keeps version sets in step with their versions, as DataHub's VersionPropertiesSideEffect and its unlinking
  * do. A request that adds, changes, moves or deletes a version also writes `versionSetProperties` of its
- * sets and `isLatest` of the versions concerned (latest-version.ts). They get the system metadata of the
- * proposal that causes them, so that the rollback of a run includes them. A request that writes
+ * sets and `isLatest` of the versions concerned (latest-version.ts). The sets get the system metadata of
+ * the proposal that causes the change, so that the rollback of a run includes them. A request that writes
  * `versionSetProperties` itself selects the latest version, if it names a version of the set.
  *
  * Requests of this process that change versions run one after another.
@@ -13,6 +13,7 @@ import { applyPatch, type PatchRules, parsePatch } from "../../core/patch/patch.
 import { entityTypeOf } from "../../core/urn.ts";
 import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { type JsonObject, jsonObject, parsedValue } from "../../lib/json.ts";
+import { appendAll } from "../../lib/lists.ts";
 import type { Model } from "../../model/model.ts";
 import type { GraphReader } from "../../views/graph/graph.ts";
 import type { Caller, Proposal } from "../catalog.ts";
@@ -191,7 +192,8 @@ export function createVersionSets(parts: Dependencies): VersionSets {
         },
       });
       latest.set(set, changed.latest);
-      for (const one of changed.proposals) added.push({ ...one, systemMetadata });
+      for (const one of changed.properties) added.push({ ...one, systemMetadata });
+      appendAll(added, changed.flags);
     }
     const flagged = proposals.flatMap((proposal, n) => {
       const set = sets.get(setUrnOf(proposal) ?? "");
@@ -258,14 +260,11 @@ function withVersionMatch(proposal: Proposal, { version }: WrittenSet): Proposal
 }
 
 /** The proposal with `isLatest`; a patch gets a second one beside it where the value has another flag. */
-function withFlag(
-  proposal: Proposal,
-  { urn, isLatest, value }: SetVersion,
-  flag: boolean,
-): readonly Proposal[] {
+function withFlag(proposal: Proposal, version: SetVersion, flag: boolean): readonly Proposal[] {
+  const { urn, isLatest, value } = version;
   if (proposal.changeType === "PATCH") {
     if (isLatest === flag) return [proposal];
-    return [proposal, { ...flagOf(urn, flag), systemMetadata: proposal.systemMetadata }];
+    return [proposal, flagOf({ ...version, system: proposal.systemMetadata }, flag)];
   }
   return [{ ...proposal, entityUrn: urn, aspect: { value: { ...value, isLatest: flag } } }];
 }

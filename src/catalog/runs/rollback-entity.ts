@@ -10,6 +10,7 @@ import { type PlacedChange, restoresEdges, type SystemMetadata } from "../../cor
 import type { AspectCommand, DefaultAspect } from "../../core/decide.ts";
 import { EMPTY_STREAM, type Revision } from "../../core/position.ts";
 import {
+  DERIVED_HEADER,
   markOf,
   type RecordedWrite,
   ROLLBACK_HEADER,
@@ -170,6 +171,7 @@ function writeOf({ changeType, position, revision, system, headers }: PlacedChan
     version: Number(system.version),
     registry: markOf(system),
     rollsBack: headers?.[ROLLS_BACK_HEADER],
+    isDerived: headers?.[DERIVED_HEADER] !== undefined,
     decided: headers?.[ROLLBACK_HEADER] !== undefined,
   };
 }

@@ -10,6 +10,7 @@ import { type Change, NO_RUN_ID, type PlacedChange, restoresEdges } from "../../
 import { isPlatformEvent } from "../../core/platform-event.ts";
 import { type Position, START } from "../../core/position.ts";
 import {
+  DERIVED_HEADER,
   markOf,
   type Registry,
   ROLLBACK_HEADER,
@@ -207,10 +208,14 @@ export function createRunLedger({ log, decode, keyAspectOf }: LedgerDependencies
   };
 }
 
-/** Records of a rollback, and restored edges, belong to no run, whatever run id they carry. */
+/**
+ * Records of a rollback, derived ones and restored edges belong to no run, whatever run id they
+ * carry.
+ */
 const belongsToNoRun = (change: Change): boolean =>
   change.headers?.[ROLLS_BACK_HEADER] !== undefined ||
   change.headers?.[ROLLBACK_HEADER] !== undefined ||
+  change.headers?.[DERIVED_HEADER] !== undefined ||
   isPlatformEvent(change) ||
   restoresEdges(change);
 
