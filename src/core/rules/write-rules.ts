@@ -59,6 +59,7 @@ const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
     },
   ],
   ["status", { ...stageRule, rejection: wrongStatus }],
+  ["corpUserInfo", { rejection: wrongUser }],
   ["versionProperties", versionRule],
   ["versionSetProperties", { ...versionSetRule, needsCurrent: true }],
   ["logicalParent", logicalParentRule],
@@ -287,12 +288,27 @@ function rejectionOfRemoval(
   const isRoot = urn === `urn:${namespace}:corpuser:${rootUserId}`;
   // Without siblings it is unknown whether the user is one of the system.
   const isSystem = sibling === undefined || sibling("corpUserInfo")?.system === true;
-  if (!isRoot && !isSystem) return undefined;
+  return isRoot || isSystem ? removedBuiltIn(urn) : undefined;
+}
+
+/** A removed user cannot become one of the system, whichever of the two aspects comes first. */
+function wrongUser(
+  { system }: JsonObject,
+  { urn, previous, sibling }: WriteContext,
+): CatalogError | undefined {
+  if (system !== true || previous?.system === true) return undefined;
+  if (sibling !== undefined && sibling("status")?.removed !== true) return undefined;
   return invalid(
+    `aspect "corpUserInfo", /system: "${urn}" is removed and cannot be a user of the system`,
+    "Write its status with removed false first",
+  );
+}
+
+const removedBuiltIn = (urn: string): CatalogError =>
+  invalid(
     `aspect "status", /removed: "${urn}" is built-in and cannot be deleted`,
     "Remove its roles and policies, or suspend it, instead",
   );
-}
 
 const distinct = (values: readonly string[]): readonly string[] => [...new Set(values)];
 
