@@ -1,4 +1,5 @@
 /** Time zones in requests. */
+import { type JsonObject, jsonObject } from "../../lib/json.ts";
 import { CatalogError } from "../errors.ts";
 
 /** An offset as Java has it in the ids of zones: Z, +2, GMT+02:00. */
@@ -19,5 +20,23 @@ export function checkedTimeZone(text: string, name = "timeZone"): string {
       hint: "Send a time zone of the IANA database, such as Europe/Berlin",
       cause,
     });
+  }
+}
+
+/** The error of the schedule of an ingestion source; a schedule without a change is valid. */
+export function rejectionOfSchedule(
+  { schedule }: JsonObject,
+  { previous }: { readonly previous?: JsonObject | undefined },
+): CatalogError | undefined {
+  const zone = jsonObject(schedule) ? schedule.timezone : undefined;
+  const before = jsonObject(previous?.schedule) ? previous.schedule.timezone : undefined;
+  if (typeof zone !== "string" || zone === before) return undefined;
+  try {
+    checkedTimeZone(zone, "schedule.timezone");
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof CatalogError)) throw error;
+    const message = `aspect "dataHubIngestionSourceInfo", /schedule/timezone: ${error.message}`;
+    return new CatalogError("invalid", message, { hint: error.hint });
   }
 }

@@ -6,6 +6,7 @@
 import { listed } from "../../lib/format.ts";
 import { type JsonObject, jsonObject, objectOf, objectsIn, stringsIn } from "../../lib/json.ts";
 import { type CatalogError, invalid } from "../errors.ts";
+import { rejectionOfSchedule } from "../query/time-zone.ts";
 import { rootUserId } from "../urn.ts";
 import { rejectionOfDefinition } from "./definition-changes.ts";
 import { type LinkPath, rejectionOfLinks } from "./link-rules.ts";
@@ -60,6 +61,7 @@ const rules: ReadonlyMap<string, WriteRule> = new Map<string, WriteRule>([
   ],
   ["status", { ...stageRule, rejection: wrongStatus }],
   ["corpUserInfo", { rejection: wrongUser }],
+  ["dataHubIngestionSourceInfo", { rejection: rejectionOfSchedule }],
   ["versionProperties", versionRule],
   ["versionSetProperties", { ...versionSetRule, needsCurrent: true }],
   ["logicalParent", logicalParentRule],

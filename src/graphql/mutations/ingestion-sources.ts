@@ -1,6 +1,5 @@
 /** Ingestion sources, as entities of the catalog; the service does not run them. */
 import { randomUUID } from "node:crypto";
-import { checkedTimeZone } from "../../core/query/time-zone.ts";
 import { jsonObject } from "../../lib/json.ts";
 import type { InputArgs, UpdateArgs, Viewer } from "../context.ts";
 import type { LoadedEntity } from "../entity-loader.ts";
@@ -111,7 +110,6 @@ interface SourceInput {
 
 async function put(urn: string, input: SourceInput, viewer: Viewer) {
   const { name, type, schedule, source, config } = input;
-  if (schedule) checkedTimeZone(schedule.timezone, "schedule.timezone");
   const given = Object.entries(config).filter(([, value]) => value !== null);
   const extraArgs = (config.extraArgs ?? []).map(({ key, value }) => [key, value ?? ""]);
   const value = {

@@ -64,7 +64,7 @@ const usageOf = (urn: string, startTime: number, { catalog, loader }: Viewer): P
 
 async function usageStats({ urn }: EntitySource, asked: UsageInput, viewer: Viewer) {
   // The buckets do not depend on it.
-  if (asked.timeZone) checkedTimeZone(asked.timeZone);
+  checkedTimeZone(asked.timeZone ?? "UTC");
   if (!(await mayView("VIEW_DATASET_USAGE", urn, viewer))) return null;
   return usageOf(urn, asked.startTimeMillis ?? startOf(asked.range, viewer.now()), viewer);
 }
