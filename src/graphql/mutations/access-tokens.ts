@@ -114,9 +114,7 @@ async function revokeAccessToken(
     return true;
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error;
-    // Clients distinguish a missing token by the code of the failure.
-    const code = error.code === "not_found" ? "internal" : error.code;
-    throw new CatalogError(code, `Failed to revoke access token. ${error.message}`, {
+    throw new CatalogError(error.code, `Failed to revoke access token. ${error.message}`, {
       cause: error,
     });
   }
