@@ -40,6 +40,8 @@ const sourceStampOf = ({ sourceTimestamp, sourceCreator }: LinkInput, { namespac
   };
 
 const versionsMax = 10_000;
+/** Of several versions that are linked concurrently, each attempt lets one win. */
+const attemptsMax = 50;
 
 /** The id after the greatest one of the set; soft-deleted versions keep theirs. */
 async function sortIdFor(set: string, viewer: Viewer): Promise<string> {
@@ -61,7 +63,7 @@ async function sortIdFor(set: string, viewer: Viewer): Promise<string> {
   return greatest === undefined ? FIRST_SORT_ID : nextSortId(greatest);
 }
 
-/** Rejected when another version was linked meanwhile: it has the same sort id. */
+/** When another version was linked meanwhile, it has the same sort id: the next one is tried. */
 async function linkAssetVersion({ input }: InputArgs<LinkInput>, viewer: Viewer) {
   const set = urnOf(input.versionSet, ["versionSet"], viewer);
   const urn = input.linkedEntity;
@@ -72,18 +74,27 @@ async function linkAssetVersion({ input }: InputArgs<LinkInput>, viewer: Viewer)
       hint: "Unlink it first",
     });
   }
-  const version = proposalOf(urn, VERSION, {
-    versionSet: set,
-    version: { versionTag: input.version },
-    ...(input.comment && { comment: input.comment }),
-    sortId: await sortIdFor(set, viewer),
-    versioningScheme: SCHEME,
-    metadataCreatedTimestamp: stampOf(viewer),
-    ...sourceStampOf(input, viewer),
-  });
-  const headers = { "If-Version-Match": "-1" };
-  await write([{ ...version, headers }], viewer, requiredFor(set, urn));
-  return entityOf(set);
+  for (let attempt = 1; ; attempt++) {
+    const sortId = await sortIdFor(set, viewer);
+    const version = proposalOf(urn, VERSION, {
+      versionSet: set,
+      version: { versionTag: input.version },
+      ...(input.comment && { comment: input.comment }),
+      sortId,
+      versioningScheme: SCHEME,
+      metadataCreatedTimestamp: stampOf(viewer),
+      ...sourceStampOf(input, viewer),
+    });
+    const headers = { "If-Version-Match": "-1" };
+    try {
+      await write([{ ...version, headers }], viewer, requiredFor(set, urn));
+      return entityOf(set);
+    } catch (error) {
+      if (!(error instanceof CatalogError) || attempt === attemptsMax) throw error;
+      viewer.loader.clear();
+      if ((await sortIdFor(set, viewer)) === sortId) throw error;
+    }
+  }
 }
 
 interface UnlinkInput {
