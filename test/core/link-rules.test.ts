@@ -36,6 +36,12 @@ describe("a link is accepted", () => {
     }
   });
 
+  test("a picture may be in the link itself, but not one that may contain scripts", () => {
+    expect(rejection({ pictureLink: "data:image/png;base64,iVBORw0KGgo=" })).toBeUndefined();
+    expect(rejection({ pictureLink: "data:image/svg+xml,<svg/>" })).toBeDefined();
+    expect(rejection(memory("data:image/png;base64,iVBORw0KGgo="))).toBeDefined();
+  });
+
   test("a link that the aspect already has may be written again", () => {
     const older = memory("javascript:alert(1)");
     expect(rejection(older, older)).toBeUndefined();

@@ -62,6 +62,16 @@ test("nulls, unknown members and old schemas are accepted", async () => {
   expect(await post(event)).toMatchObject({ status: 200, text: "" });
 });
 
+test("a location that no page may link to becomes a custom property", async () => {
+  const sourceCodeLocation = { type: "git", url: "javascript:alert(1)" };
+  expect(await post(runEvent({ job: { sourceCodeLocation } }))).toMatchObject({ status: 200 });
+  const { dataJobInfo } = await aspects(JOB);
+  expect(dataJobInfo).toMatchObject({
+    customProperties: { "sourceCodeLocation.url": "javascript:alert(1)" },
+  });
+  expect(dataJobInfo).not.toHaveProperty("externalUrl");
+});
+
 test("an event of a job ignores a dataset beside it", async () => {
   const event = { ...runEvent(), run: undefined, dataset: "x" };
   expect(await post(event)).toMatchObject({ status: 200, text: "" });

@@ -115,10 +115,15 @@ function faultOfPageLink(url: string): Fault | undefined {
   if (!URL.canParse(url, PAGE)) return undefined;
   const { protocol, pathname } = new URL(url, PAGE);
   if (!SCRIPT_SCHEMES.includes(protocol)) return undefined;
-  // An SVG may contain scripts.
-  const isPicture = protocol === "data:" && /^image\/(?!svg)/i.test(pathname);
-  return isPicture ? undefined : faultOfScheme(protocol, "http or https");
+  return isRaster({ protocol, pathname }) ? undefined : faultOfScheme(protocol, "http or https");
 }
+
+/** Returns true if a page may show the text as a link. */
+export const isPageLink = (url: string): boolean => faultOfPageLink(url) === undefined;
+
+/** A picture in the link itself; an SVG may contain scripts. */
+const isRaster = ({ protocol, pathname }: Pick<URL, "protocol" | "pathname">): boolean =>
+  protocol === "data:" && /^image\/(?!svg)/i.test(pathname);
 
 const faultOfScheme = (protocol: string, allowed: string): Fault => ({
   what: `URL scheme '${protocol.slice(0, -1)}' is not allowed`,
@@ -131,7 +136,9 @@ function faultOfFetchedLink(url: string, kind: LinkKind): Fault | undefined {
   if (!URL.canParse(url)) {
     return { what: "not a URL", hint: "Write it with its scheme: https://example.com/page" };
   }
-  const { protocol, hostname } = new URL(url);
+  const parsed = new URL(url);
+  const { protocol, hostname } = parsed;
+  if (kind === "picture" && isRaster(parsed)) return undefined;
   if (!FETCHED_SCHEMES.includes(protocol)) {
     return faultOfScheme(protocol, "http, https, ftp or mailto");
   }

@@ -1,5 +1,6 @@
 /** Facets of jobs. */
 import type { JsonObject } from "../../lib/json.ts";
+import { isPageLink } from "../../core/rules/link-rules.ts";
 import { latest, type WholeAspect } from "../contribution.ts";
 import { type FacetTable, facet, object, text } from "./facet-table.ts";
 import { jobLineage } from "./lineage-facets.ts";
@@ -34,8 +35,8 @@ export const jobFacets: FacetTable = new Map([
     ],
   ),
   facet("sourceCodeLocation", object({ type: text, url: text }), ({ url, ...location }, owner) => [
-    latest(owner.urn, owner.properties, "externalUrl", url),
-    ...flattened(owner, "sourceCodeLocation", location),
+    ...(isPageLink(url) ? [latest(owner.urn, owner.properties, "externalUrl", url)] : []),
+    ...flattened(owner, "sourceCodeLocation", isPageLink(url) ? location : { url, ...location }),
   ]),
   facet(
     "jobType",
