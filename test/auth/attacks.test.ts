@@ -258,7 +258,7 @@ test("injection: names, ids and filters of GraphQL are only values", async () =>
     );
     expect(faultOf(missed)).toMatchObject({
       message: "Failed to revoke access token. Access token no longer exists",
-      extensions: { code: 404 },
+      extensions: { code: 500 },
     });
     const sorted = await ask(
       service.client,

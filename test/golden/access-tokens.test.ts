@@ -270,7 +270,7 @@ describe("revokeAccessToken", () => {
       expect(reply.body.data).toBeNull();
       expect(faultOf(reply)).toMatchObject({
         message: "Failed to revoke access token. Access token no longer exists",
-        extensions: { code: 404, type: "NOT_FOUND", classification: "DataFetchingException" },
+        extensions: { code: 500, type: "SERVER_ERROR", classification: "DataFetchingException" },
       });
     }
   });

@@ -114,7 +114,9 @@ async function revokeAccessToken(
     return true;
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error;
-    throw new CatalogError(error.code, `Failed to revoke access token. ${error.message}`, {
+    // Clients distinguish a missing token by the code of the failure.
+    const code = error.code === "not_found" ? "internal" : error.code;
+    throw new CatalogError(code, `Failed to revoke access token. ${error.message}`, {
       cause: error,
     });
   }
