@@ -1,6 +1,6 @@
 /** Facets of jobs. */
-import type { JsonObject } from "../../lib/json.ts";
 import { isPageLink } from "../../core/rules/link-rules.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { latest, type WholeAspect } from "../contribution.ts";
 import { type FacetTable, facet, object, text } from "./facet-table.ts";
 import { jobLineage } from "./lineage-facets.ts";
