@@ -245,6 +245,9 @@ describe("the commands that write", () => {
     const done = await run("runs", "rollback", runId, "--hard", "--yes");
     expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining("done: roll back") });
     expect((await run("get", tag)).code).toBe(1);
+    const described = await run("runs", "describe", runId);
+    expect(described).toMatchObject({ code: 1, stdout: "" });
+    expect(described.stderr).toContain(`there is no run "${runId}", or none of its writes is left`);
   });
 });
 
@@ -478,6 +481,14 @@ describe("errors", () => {
     [["get", "urn:li:tag:Nowhere"], 1, 'there is no entity "urn:li:tag:Nowhere"'],
     [["lineage", "urn:li:tag:Nowhere"], 1, 'there is no entity "urn:li:tag:Nowhere"'],
     [["relationships", "urn:li:tag:Nowhere"], 1, 'there is no entity "urn:li:tag:Nowhere"'],
+    [["history", "urn:li:tag:Nowhere", "status"], 1, 'there is no entity "urn:li:tag:Nowhere"'],
+    [
+      ["runs", "describe", "absent"],
+      1,
+      'annals: there is no run "absent", or none of its writes is left',
+    ],
+    [["runs", "describe", "absent", "--start", "5"], 1, 'annals: there is no run "absent"'],
+    [["runs", "rollback", "absent", "--yes"], 1, 'annals: there is no run "absent"'],
     [["get", forecast, "--as-of", "1"], 1, `there is no entity "${forecast}" at position 1. `],
     [["diff", forecast, "--from", "2020-01-31"], 1, '" at 2020-01-31 00:00:00Z. See '],
     [["get", "nonsense"], 2, '"nonsense" is not a urn'],

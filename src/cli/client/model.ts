@@ -78,7 +78,7 @@ export async function requireEntity(
   if (!(await dataOf(read)).value) throw noEntity(urn, point);
 }
 
-export function noEntity(urn: string, point: PointInTime = {}): AnnalsError {
+function noEntity(urn: string, point: PointInTime = {}): AnnalsError {
   const at =
     "asOfPosition" in point
       ? ` at position ${point.asOfPosition}`

@@ -2,7 +2,7 @@
 import { type Change, dataOf } from "../../../client/client.ts";
 import { type JsonDiffOperation, jsonDiff } from "../../../core/patch/json-diff.ts";
 import { appendAll } from "../../../lib/lists.ts";
-import { aspectsOf, entityTypeIn, noEntity, requireAspect } from "../../client/model.ts";
+import { aspectsOf, entityTypeIn, requireAspect, requireEntity } from "../../client/model.ts";
 import type { Session } from "../../client/session.ts";
 import { UsageError } from "../../failure.ts";
 import { timeOf } from "../../terminal/output.ts";
@@ -27,7 +27,7 @@ export async function history(
   const model = await aspectsOf(session.client, entityType);
   for (const aspect of aspects) requireAspect(aspect, entityType, model);
   const changes = await changesOf(session, urn, aspects, after);
-  if (changes.length === 0 && aspects.length === 0 && after === 0) throw noEntity(urn);
+  if (changes.length === 0) await requireEntity(session.client, urn);
   const shown = changes.slice(-count);
   await session.print({
     value: shown,

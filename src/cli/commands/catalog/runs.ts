@@ -23,8 +23,12 @@ export async function describeRun(
   runId: string,
   { start, count }: PageArguments,
 ): Promise<void> {
-  const body = { runId, start, count, includeSoft: true, includeAspect: false };
-  const { value: rows } = await dataOf(session.client.POST("/runs?action=describe", { body }));
+  const read = async (page: PageArguments) => {
+    const body = { runId, ...page, includeSoft: true, includeAspect: false };
+    return (await dataOf(session.client.POST("/runs?action=describe", { body }))).value;
+  };
+  const rows = await read({ start, count });
+  if (rows.length === 0 && (await read({ start: 0, count: 1 })).length === 0) throw noRun(runId);
   await session.print({
     value: rows,
     urns: [...new Set(rows.map(({ urn }) => urn))],
@@ -32,9 +36,16 @@ export async function describeRun(
       heads: ["URN", "ASPECT", "VERSION", "TIME"],
       rows: rows.map((row) => [row.urn, row.aspectName, row.version, timeOf(row.timestamp)]),
     },
-    none: `the run "${runId}" wrote nothing that is still there`,
+    none: `the run "${runId}" wrote no more than ${start} aspects`,
   });
 }
+
+const noRun = (runId: string): AnnalsError =>
+  new AnnalsError(
+    `there is no run "${runId}", or none of its writes is left. annals runs list shows the runs`,
+    404,
+    "not_found",
+  );
 
 export interface RollbackFlags {
   readonly hard: boolean;
@@ -54,7 +65,7 @@ export async function rollbackRun(
   };
   const preview = await roll(true);
   if (preview.aspectsReverted === 0 && preview.entitiesAffected === 0) {
-    throw new AnnalsError(`the run "${runId}" has nothing to roll back`, 404, "not_found");
+    throw noRun(runId);
   }
   const text = textOf(preview, runId, hard);
   if (!dryRun) await confirm(session, text, { yes });
