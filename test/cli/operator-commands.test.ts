@@ -113,6 +113,19 @@ describe("annals truncate, restore and jobs", () => {
   });
 
   test.each([
+    [["--urn-like", "%nowhere%"], 'no row of an entity like "%nowhere%"'],
+    [["--urn", "urn:li:tag:nowhere"], 'no row of "urn:li:tag:nowhere"'],
+    [["--urn", broken, "--aspect", "ownership"], `no row of "${broken}"`],
+  ])("a restore with %j reports that nothing matched", async (args, message) => {
+    const { code, stdout, stderr } = await run("restore", ...args);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: `${message} matches: nothing was restored\n`,
+    });
+    expect(stdout).toMatch(/^state +done$/m);
+  });
+
+  test.each([
     [["restore"], "--urn"],
     [["truncate", "dataset", "datasetProfile"], "--before"],
     [["truncate", "dataset", "datasetProfile", "--before", "soon"], "It is a date like"],

@@ -56,8 +56,11 @@ export async function watchJob(
   operation: JobOperation,
   signal?: AbortSignal,
 ): Promise<ExitCode> {
-  const job = await followJob(id, operation, signal);
-  await operation.print({ value: job, table: jobText(job) });
+  return printEnded(await followJob(id, operation, signal), operation);
+}
+
+export async function printEnded(job: Job, { print }: JobOperation): Promise<ExitCode> {
+  await print({ value: job, table: jobText(job) });
   return job.state === "done" ? exitCodes.done : exitCodes.failed;
 }
 

@@ -1,8 +1,9 @@
 /** `annals restore`, `annals truncate` and `annals scavenge`: operations of a running service that are jobs. */
 import { CatalogError } from "../../../core/errors.ts";
+import { doneOf } from "../../../core/job-counts.ts";
 import { parseTime } from "../../../lib/calendar.ts";
 import { type ExitCode, exitCodes } from "../../failure.ts";
-import { type JobOperation, watchJob } from "./jobs.ts";
+import { followJob, type JobOperation, printEnded, watchJob } from "./jobs.ts";
 
 interface StartedOperation extends JobOperation {
   /** Follow the job to its end; otherwise print its id. */
@@ -25,7 +26,14 @@ export async function restore(
   const answer = await operation.client.act("restoreIndices", options);
   const id = /taskId=([\w-]+:\d+)/.exec(answer)?.[1];
   if (id === undefined) throw new CatalogError("internal", `"${answer}" does not name a job`);
-  return follow(id, operation);
+  if (!operation.wait) return printId(id, operation);
+  const job = await followJob(id, operation);
+  if (job.state === "done" && doneOf(job.counts) === 0) {
+    const { urn, urnLike } = options;
+    const entities = urn === undefined ? `an entity like "${urnLike}"` : `"${urn}"`;
+    operation.terminal.note(`no row of ${entities} matches: nothing was restored`);
+  }
+  return printEnded(job, operation);
 }
 
 interface TruncateOptions {
@@ -62,8 +70,11 @@ export async function scavenge(run: boolean, operation: StartedOperation): Promi
 }
 
 async function follow(id: string, operation: StartedOperation): Promise<ExitCode> {
-  if (operation.wait) return watchJob(id, operation);
-  await operation.print({ value: { id }, table: id });
+  return operation.wait ? watchJob(id, operation) : printId(id, operation);
+}
+
+async function printId(id: string, { print }: StartedOperation): Promise<ExitCode> {
+  await print({ value: { id }, table: id });
   return exitCodes.done;
 }
 
