@@ -140,6 +140,20 @@ describe("annals truncate, restore and jobs", () => {
   });
 });
 
+test("annals log reports where the log ends when it should start after that", async () => {
+  const log = (...args: string[]) =>
+    start(process.execPath, [annals, "log", "--data", service.directory, ...args]).ended;
+  const { position } = (await json("status")).log;
+  expect(await log("--from", String(position))).toEqual({ code: 0, stdout: "", stderr: "" });
+  expect(await log("--from", "9999999")).toMatchObject({
+    ...{ code: 2, stdout: "" },
+    stderr: expect.stringMatching(
+      /^annals: position 9999999 is after the end of the log, which is position \d+\. .*--from\n$/,
+    ),
+  });
+  expect((await log("--from", "9999999", "--backward", "--limit", "1")).stdout).not.toBe("");
+});
+
 describe("annals parked", () => {
   test("lists, retries and drops", async () => {
     expect(await run("parked")).toMatchObject({ code: 0, stderr: "nothing is parked\n" });

@@ -5,6 +5,7 @@ import type { Config } from "../../config/config.ts";
 import { embedded } from "../../config/kinds.ts";
 import { CatalogError } from "../../core/errors.ts";
 import { type Position, type Revision, START } from "../../core/position.ts";
+import type { ChangeLog } from "../../log/change-log.ts";
 import { decodeRecord } from "../../log/codecs/record-codec.ts";
 import { readable } from "../../log/codecs/try-decode.ts";
 import { copyLog } from "../../log/copy-log.ts";
@@ -30,6 +31,7 @@ export async function* readLog(
   requireLog(config);
   const log = await openLogReader(config);
   try {
+    await requireBeforeEnd(query, log);
     let left = query.limit;
     /** Records without a change (those of jobs, for example): neither printed nor counted. */
     let skipped = 0;
@@ -56,6 +58,21 @@ export async function* readLog(
   } finally {
     await log.close();
   }
+}
+
+/** Throws `invalid` for a position after the last record, after which there is nothing to read. */
+async function requireBeforeEnd(
+  { from, stream, backward }: LogQuery,
+  log: Pick<ChangeLog, "head">,
+): Promise<void> {
+  if (from === undefined || stream !== undefined || backward) return;
+  const head = await log.head();
+  if (from <= head) return;
+  throw new CatalogError(
+    "invalid",
+    `position ${from} is after the end of the log, which is position ${head}`,
+    { hint: "Name an earlier position with --from" },
+  );
 }
 
 function startOf({ from, stream, backward }: LogQuery): number | "end" {
