@@ -437,6 +437,7 @@ describe("completion", () => {
     expect(await candidates("runs", "roll")).toEqual(["rollback"]);
     expect(await candidates("get", "--as")).toEqual(["--aspect-version", "--as-of"]);
     expect(await candidates("list", "--output", "y")).toEqual(["yaml"]);
+    expect(await candidates("verify", "--grad")).toEqual([]);
     expect(await candidates("list", "datas")).toEqual(["dataset"]);
     await completes(["get", "urn:li:datas"], ["urn:li:dataset:"]);
     await completes(["get", "'urn:li:dataset:(urn:li:dataPlatform:snow"], [forecast]);

@@ -64,6 +64,13 @@ describe("the command line", () => {
   test("shows no default of a flag that is off unless given", async () => {
     expect((await runProgram(["settings", "-h"])).stdout).not.toContain("default: false");
   });
+
+  test("shows no default of a count without a limit, and no option that is ignored", async () => {
+    const watching = (await runProgram(["watch", "-h"])).stdout;
+    expect(watching).toMatch(/--count <changes> +end after so many \(default: no end\)$/m);
+    expect((await runProgram(["verify", "-h"])).stdout).not.toContain("--grade");
+    expect((await runProgram(["verify", "--grade", "quick"])).stderr).not.toContain("--grade");
+  });
 });
 
 test("the table of settings names each command that has a flag, and no other", async () => {

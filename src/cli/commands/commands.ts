@@ -94,7 +94,7 @@ export function addCommands(
     .addOption(
       new Option("--grade <grade>", "accepted and ignored: all rows are compared")
         .choices(["full", "whole", "quick"])
-        .default("full"),
+        .hideHelp(),
     )
     .option("--repair", "repair differences", false)
     .addOption(

@@ -87,7 +87,7 @@ function fixedCandidates(
   partial: string,
 ): readonly string[] | undefined {
   if (option !== undefined) return command.options.find(({ long }) => long === option)?.argChoices;
-  if (partial.startsWith("-")) return ["--help", ...command.options.map(({ long }) => long ?? "")];
+  if (partial.startsWith("-")) return ["--help", ...shownOptions(command)];
   if (command.commands.length === 0) {
     return command.registeredArguments.find((argument) => argument.argChoices)?.argChoices;
   }
@@ -148,6 +148,9 @@ async function urnsLike(client: AnnalsClient, partial: string): Promise<readonly
   const found = await dataOf(client.POST("/entities?action=searchAcrossEntities", { body }));
   return found.value.entities.map((hit) => (typeof hit === "string" ? hit : hit.entity));
 }
+
+const shownOptions = ({ options }: Command): readonly string[] =>
+  options.filter(({ hidden }) => !hidden).map(({ long }) => long ?? "");
 
 /** Fields with facets. */
 async function fieldsOf(client: AnnalsClient): Promise<readonly string[]> {

@@ -283,7 +283,7 @@ function addFeeds(program: Command, { command, inSession }: Frame): void {
       "--exec <command>",
       "run a shell command for each change: $1 urn, $2 aspect, $3 position, JSON on stdin",
     )
-    .addOption(limit("--count <changes>", "end after so many", Number.MAX_SAFE_INTEGER))
+    .addOption(limit("--count <changes>", "end after so many (default: no end)"))
     .action((flags: CommonFlags & WatchFlags) =>
       inSession(flags, (session) => watch(session, flags)),
     );

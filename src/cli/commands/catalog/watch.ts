@@ -15,7 +15,8 @@ export interface WatchFlags {
   readonly urn?: readonly string[];
   readonly previous: boolean;
   readonly exec?: string;
-  readonly count: number;
+  /** Absent: no end. */
+  readonly count?: number;
 }
 
 export async function watch(session: Session, flags: WatchFlags): Promise<void> {
@@ -35,7 +36,7 @@ export async function watch(session: Session, flags: WatchFlags): Promise<void> 
       throw new AnnalsError(`the command of --exec failed. ${resume}`, 0, "internal");
     }
     position = change.position;
-    if (++seen >= count) return;
+    if (++seen === count) return;
   }
   throw new Interrupted(position === undefined ? undefined : resumeAfter(position));
 }
