@@ -81,6 +81,10 @@ export async function createProgram(
     })
     .showHelpAfterError("Add -h to see the arguments and options")
     .exitOverride()
+    // Errors of the parser get the prefix that every other error has.
+    .configureOutput({
+      outputError: (text, write) => write(text.replace(/^error: /, "annals: ")),
+    })
     .addHelpText("after", `${examplesHelp}\n${exitCodesHelp}`);
 
   program.commandsGroup("Service and data directory:");

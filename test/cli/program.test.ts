@@ -42,6 +42,7 @@ describe("the command line", () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(message);
     expect(stderr).toContain(hint);
+    expect(stderr).toMatch(/^annals: /);
   });
 
   test("a misspelled variable stops every command that reads settings", async () => {
