@@ -73,6 +73,12 @@ function hintOf({ status }: AnnalsError): string | undefined {
   return undefined;
 }
 
+/** The message for a file of the command line that cannot be read. */
+export const describeUnreadable = (file: string, { code }: SystemError): string =>
+  code === "ENOENT"
+    ? `file "${file}" does not exist. Check its path`
+    : `file "${file}" cannot be read (${code}). Name a file that this user may read`;
+
 /** An error of the operating system; its message names the call and the path. */
 interface SystemError extends Error {
   readonly code: string;

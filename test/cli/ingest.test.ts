@@ -253,7 +253,7 @@ test("nothing is sent when one of the files cannot be read", async () => {
   const file = fileOf(JSON.stringify(proposal(1)));
   const absent = join(folder, "absent.json");
   await expect(run({ files: [file, absent], server: catalog.address })).rejects.toThrow(
-    `file "${absent}" cannot be read (ENOENT)`,
+    `file "${absent}" does not exist. Check its path`,
   );
   await expect(run({ files: [folder], server: catalog.address })).rejects.toThrow("is a directory");
   expect(catalog.received).toEqual([]);

@@ -165,7 +165,7 @@ describe("annals ingest", () => {
   test("ends with 2 for a file that does not exist, and with 130 after Ctrl-C", async () => {
     const absent = await runProgram(["ingest", "absent.json"]);
     expect(absent).toMatchObject({ code: 2, stdout: "" });
-    expect(absent.stderr).toBe('annals: file "absent.json" cannot be read (ENOENT)\n');
+    expect(absent.stderr).toBe('annals: file "absent.json" does not exist. Check its path\n');
     const server = await freeAddress();
     const { child, ended } = startProgram(["ingest", "package.json", "--server", server]);
     await once(child.stderr ?? child, "data");

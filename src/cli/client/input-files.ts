@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { access, constants, stat } from "node:fs/promises";
 import { addAbortSignal, type Readable } from "node:stream";
 import { CatalogError } from "../../core/errors.ts";
-import { isSystemError, UsageError } from "../failure.ts";
+import { describeUnreadable, isSystemError, UsageError } from "../failure.ts";
 import { readRecords } from "./read-records.ts";
 
 export interface Input {
@@ -38,7 +38,7 @@ async function findInput(file: string): Promise<Input> {
       bytes: found.isFile() ? found.size : undefined,
     };
   } catch (error) {
-    if (isSystemError(error)) throw new UsageError(`file "${file}" cannot be read (${error.code})`);
+    if (isSystemError(error)) throw new UsageError(describeUnreadable(file, error));
     throw error;
   }
 }

@@ -33,8 +33,9 @@ function contentOf(file: string, hint: string): string {
   try {
     return readFileSync(file, "utf8").trim();
   } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
     throw new CatalogError("invalid", `cannot read the token in "${file}"`, {
-      hint: `${(cause as Error).message}. ${hint}`,
+      hint: `${code === "ENOENT" ? "The file does not exist" : message}. ${hint}`,
       cause,
     });
   }

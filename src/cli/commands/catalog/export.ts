@@ -21,7 +21,7 @@ import { AnnalsError, dataOf } from "../../../client/client.ts";
 import { ownCommand } from "../../../lib/command-hint.ts";
 import { entityTypeIn } from "../../client/model.ts";
 import type { Session } from "../../client/session.ts";
-import { Interrupted, UsageError } from "../../failure.ts";
+import { Interrupted, isSystemError, UsageError } from "../../failure.ts";
 import { yamlOf } from "../../terminal/output.ts";
 import type { OutputFormat } from "../../terminal/output-flags.ts";
 
@@ -162,7 +162,7 @@ function openTarget(
   if (saved === undefined && existsSync(file)) {
     throw new UsageError(`"${file}" exists already: name another file, or remove it`);
   }
-  const descriptor = openSync(file, saved === undefined ? "wx" : "r+", 0o600);
+  const descriptor = openForWriting(file, saved === undefined ? "wx" : "r+");
   if (saved !== undefined) ftruncateSync(descriptor, saved.bytes);
   let at = saved?.bytes ?? 0;
   return {
@@ -187,6 +187,17 @@ function openTarget(
       if (!isSaved) rmSync(file);
     },
   };
+}
+
+function openForWriting(file: string, flags: "wx" | "r+"): number {
+  try {
+    return openSync(file, flags, 0o600);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    throw new UsageError(
+      `file "${file}" cannot be written (${error.code}). Name one in a directory that exists and that this user may write`,
+    );
+  }
 }
 
 const resumeFile = (file: string): string => `${file}.resume`;

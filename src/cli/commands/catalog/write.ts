@@ -7,7 +7,7 @@ import { AnnalsError, type components, dataOf } from "../../../client/client.ts"
 import { jsonDiff } from "../../../core/patch/json-diff.ts";
 import { aspectsOf, entityTypeIn, requireAspect, requireEntity } from "../../client/model.ts";
 import { commandOnServer, type Session } from "../../client/session.ts";
-import { isSystemError, UsageError } from "../../failure.ts";
+import { describeUnreadable, isSystemError, UsageError } from "../../failure.ts";
 import { ask } from "../../terminal/prompt.ts";
 import { readAspects, readVersion } from "./get.ts";
 import { diffText } from "./history.ts";
@@ -38,7 +38,7 @@ export async function readDocument(file: string): Promise<unknown> {
   try {
     return parse(file === "-" ? await text(process.stdin) : readFileSync(file, "utf8"));
   } catch (error) {
-    if (isSystemError(error)) throw new UsageError(`file "${file}" cannot be read (${error.code})`);
+    if (isSystemError(error)) throw new UsageError(describeUnreadable(file, error));
     throw new UsageError(`"${file}" is neither JSON nor YAML: ${(error as Error).message}`);
   }
 }
