@@ -2,7 +2,7 @@
  * The writer thread of the log ends unexpectedly: the errors of its callers, and how the log
  * continues.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -137,6 +137,16 @@ describe("a thread that ends repeatedly", () => {
     await pause(100);
     expect(writer).toBe(last);
   });
+});
+
+test("the log closes while a thread starts that cannot open the file", async () => {
+  await open(20);
+  const last = writer;
+  await writer.terminate();
+  for (const part of ["-wal", "-shm"]) rmSync(`${file}${part}`, { force: true });
+  writeFileSync(file, "no database ".repeat(1_000));
+  await expect.poll(() => writer, { interval: 2 }).not.toBe(last);
+  await log.close();
 });
 
 test("a full disk is logged once, and its end is logged once", async () => {

@@ -8,7 +8,6 @@
  *   pausing  → given up   too many ends without a batch between them
  *   any      → closed     close()
  */
-import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { messageOf } from "../../../core/errors.ts";
 import { type Connection, connect } from "../../../core/thread-calls.ts";
@@ -140,7 +139,8 @@ export function startWriter(options: WriterOptions): WriterClient {
       state = "closed";
       clearTimeout(restarting);
       if (current === undefined) return;
-      const exit = once(current.worker, "exit");
+      const { worker } = current;
+      const exit = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
       current.connection.call("close", undefined).catch(() => {});
       await exit;
     },

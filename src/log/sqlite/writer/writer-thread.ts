@@ -78,9 +78,9 @@ const methods = {
     }
   },
   close(): void {
+    setImmediate(() => port.close());
     readers.close();
     closeWriter(database, file);
-    setImmediate(() => port.close());
   },
 };
 
