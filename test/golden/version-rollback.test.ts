@@ -49,6 +49,16 @@ test("the rollback of a run keeps the latest version of a later run", async () =
   expect((await flagsOf(urns[0] as string))[0]).toBe(true);
 });
 
+test("the rollback of the latest version selects the greatest one that is left", async () => {
+  const [set, ...urns] = [nextSet(), ...["a", "b", "d", "c"].map(dataset)] as const;
+  for (const [i, id] of ["10", "20", "40", "30"].entries()) {
+    await writeIn(`${current()}left${i}`, urns[i] as string, set, id);
+  }
+  await rollBack(`${current()}left2`);
+  expect(await setOf(set)).toMatchObject({ latest: urns[3] });
+  expect(await flagsOf(urns[1] as string, urns[3] as string)).toEqual([false, true]);
+});
+
 test("the rollback of a run that named another latest version restores the latest one", async () => {
   const [set, old, later] = [nextSet(), dataset("old"), dataset("later")];
   await writeIn(`versions${current()}`, old, set, "01");

@@ -250,6 +250,30 @@ describe("a direct write of versionSetProperties", () => {
     expect(await flagsOf(old, later, next)).toEqual([true, false, false]);
   });
 
+  test("that names the version in another namespace selects it", async () => {
+    const { set, old, later } = await twoVersions();
+    await ingest(
+      proposal(set, "versionSetProperties", {
+        latest: old.replace("urn:li:dataset", "urn:other:dataset"),
+        versioningScheme,
+      }),
+    );
+    expect(await setOf(set)).toMatchObject({ latest: old });
+    expect(await Promise.all([old, later].map(isLatest))).toEqual([true, false]);
+  });
+
+  test("that is skipped selects no version", async () => {
+    const { set, later } = await twoVersions();
+    const next = dataset("next");
+    const created = proposal(set, "versionSetProperties", { latest: later, versioningScheme });
+    await ingest(
+      { ...created, changeType: "CREATE", headers: { "If-None-Match": "*" } },
+      proposal(next, "versionProperties", version(set, "99")),
+    );
+    expect(await setOf(set)).toMatchObject({ latest: next });
+    expect(await Promise.all([later, next].map(isLatest))).toEqual([false, true]);
+  });
+
   test("follows the deletion of its set in one batch", async () => {
     const { set, old, later } = await twoVersions();
     await ingest(

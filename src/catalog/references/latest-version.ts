@@ -167,7 +167,8 @@ export function createLatestVersions({ states, graph, caughtUp, namespace }: Dep
       before === undefined ? undefined : await memberAfter(before, set, changes.find(before));
     const kept = named === undefined ? former : await memberAfter(named, set, changes.find(named));
     const joining = rejectRepeated === undefined ? [] : own.flatMap((one) => newIn(set, one));
-    const leaves = !kept || (named === undefined && isSmaller(kept, changes));
+    const isOpen = named === undefined;
+    const leaves = !kept || (isOpen && (isSmaller(kept, changes) || (isReread && lost(set, own))));
     const isWhole = leaves || stored === undefined || joining.length > 0 || isReread;
     const members = isWhole ? await membersAfter(set, own) : undefined;
     for (const { urn, rejection } of repeatedAmong(joining, members)) {
@@ -219,6 +220,13 @@ interface Member {
 
 const visibleOf = ({ version, isSoftDeleted }: Member): readonly SetVersion[] =>
   isSoftDeleted ? [] : [version];
+
+/** True if the latest version has left the set, or has a smaller sort id. */
+const lost = (set: string, changes: readonly VersionChange[]): boolean =>
+  changes.some(({ before, after }) => {
+    if (before?.set !== set || before.isLatest !== true) return false;
+    return after?.set !== set || after.sortId < before.sortId;
+  });
 
 const isSmaller = ({ urn, sortId }: SetVersion, changes: VersionChanges): boolean =>
   (changes.find(urn)?.before?.sortId ?? "") > sortId;

@@ -10,7 +10,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { CatalogError } from "../../core/errors.ts";
 import { applyPatch, type PatchRules, parsePatch } from "../../core/patch/patch.ts";
-import { entityTypeOf } from "../../core/urn.ts";
+import { entityTypeOf, withNamespace } from "../../core/urn.ts";
 import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { type JsonObject, jsonObject, parsedValue } from "../../lib/json.ts";
 import { appendAll } from "../../lib/lists.ts";
@@ -77,7 +77,8 @@ export function createVersionSets(parts: Dependencies): VersionSets {
     before: JsonObject | undefined,
   ): JsonObject | undefined {
     if (changeType === "DELETE") return undefined;
-    if (changeType === "CREATE" && before !== undefined) return before;
+    const creates = changeType === "CREATE" || changeType === "CREATE_ENTITY";
+    if (creates && before !== undefined) return before;
     const sent = parsedValue(aspect?.value);
     if (changeType !== "PATCH") return jsonObject(sent) ? sent : undefined;
     try {
@@ -125,6 +126,7 @@ export function createVersionSets(parts: Dependencies): VersionSets {
       const earlier = written.get(urn);
       const before = earlier === undefined ? stored.get(urn)?.value : earlier.value;
       const value = valueAfter(proposal, before);
+      if (value === before) continue;
       const version = stored.get(urn)?.version ?? -1;
       written.set(urn, { value, version, first: earlier?.first ?? n, cause: proposal });
     }
@@ -182,7 +184,7 @@ export function createVersionSets(parts: Dependencies): VersionSets {
     for (const [set, { systemMetadata }] of causes) {
       const written = sets.get(set)?.value;
       const changed = await changedSet(set, all, {
-        named: written && String(written.latest),
+        named: written && withNamespace(String(written.latest), namespace),
         rejectRepeated(urn, rejection) {
           const index = own.lastIndexOf(urn);
           const place = { index, count: proposals.length };
