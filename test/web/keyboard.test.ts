@@ -15,6 +15,9 @@ const FORECAST = encoded(
   "urn:li:dataset:(urn:li:dataPlatform:snowflake,vault.viability.forecast,PROD)",
 );
 
+/** Values of a facet that is replaced when its counts arrive. */
+const UNCOUNTED = ".facet-value:not(:has(.num))";
+
 /** Pages, with an element that is there when they are complete. */
 const paths: readonly (readonly [path: string, shows: string])[] = [
   ["/", "Recent changes"],
@@ -55,6 +58,7 @@ describe.skipIf(browserPath === undefined)(inBrowser("the keyboard alone"), () =
       await page.getByText(shows, { exact: true }).first().waitFor();
       await page.getByRole("status", { name: "Loading" }).first().waitFor({ state: "detached" });
       await page.waitForLoadState("networkidle").catch(() => undefined);
+      await page.locator(UNCOUNTED).first().waitFor({ state: "detached" });
       await page.evaluate(markControls);
       const count = await page.evaluate<number>("globalThis.controls.length");
       const visited: Stop[] = [];
