@@ -33,6 +33,7 @@ const byAspect: Readonly<Record<string, Members>> = {
     typeQualifier: { allowedTypes: ["urn:li:entityType:datahub.dataset"] },
   },
   structuredPropertySettings: { isHidden: false },
+  dataHubIngestionSourceInfo: { timezone: "UTC" },
   dataHubPolicyInfo: { field: "TYPE", type: "METADATA", state: "ACTIVE" },
   globalSettingsInfo: {
     defaultTemplate: "urn:li:dataHubPageTemplate:a",
